@@ -1,0 +1,3 @@
+module github.com/satchel-go/satchel/schema
+
+go 1.26.0

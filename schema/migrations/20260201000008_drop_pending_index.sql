@@ -1,0 +1,5 @@
+-- atlas:txmode none
+
+-- idx_outbox_claim answers its question.
+-- Locks: SHARE UPDATE EXCLUSIVE on outbox; reads and writes go on. It waits for transactions that may still use the index.
+DROP INDEX CONCURRENTLY IF EXISTS idx_outbox_pending;
