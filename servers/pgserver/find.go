@@ -1,0 +1,39 @@
+package pgserver
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"github.com/satchel-go/satchel/servers"
+)
+
+// Server is a PostgreSQL server that may be used. See servers.Instance for Stop, Restart, Crash, Pause and Resume.
+type Server struct {
+	*servers.Instance
+
+	// URL is a connection URL for a superuser, or for whomever SATCHEL_DATABASE_URL names.
+	URL string
+}
+
+const kind = "postgres"
+
+// Find returns the first server that a source has, ready to be used. The caller stops it, given or not.
+//
+// Without any, the error matches servers.ErrUnavailable and holds the reason of every source. It never holds the URL
+// that the environment gave. Cancelling ctx ends the search; it has no effect on a server that was returned.
+func Find(ctx context.Context, o Options) (*Server, error) {
+	o = o.withDefaults()
+	if os.Getenv(EnvURL) != "" && !o.Private {
+		return servers.First(ctx, o.Logf, servers.Source[*Server]{Name: EnvURL, Find: o.given})
+	}
+	return servers.First(ctx, o.Logf,
+		servers.Source[*Server]{Name: "local binaries", Find: o.local},
+		servers.Source[*Server]{Name: "container", Find: o.container},
+		servers.Source[*Server]{Name: "Debian packages", Find: o.debian},
+		servers.Source[*Server]{Name: "embedded-postgres", Find: o.embedded},
+	)
+}
+
+// ErrNoBinaries tells that no folder with postgres and initdb was found.
+var ErrNoBinaries = errors.New("no folder with the programs postgres and initdb")
