@@ -1,0 +1,111 @@
+package delayedjob
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/satchel-go/satchel/core/fault"
+	"github.com/satchel-go/satchel/core/outbox"
+)
+
+const (
+	// DefaultTimeout is how long one run of a job may take. asynq has the same value,
+	// but applies it silently; here it is always sent.
+	DefaultTimeout = 30 * time.Minute
+	// DefaultRetention is how long a completed task is kept.
+	DefaultRetention = 24 * time.Hour
+)
+
+// Config is the configuration of a [Handler]. Client and Registry are required.
+type Config struct {
+	// Client is the connection to Redis: a client, a cluster or a sentinel client,
+	// best made with [FailFast]. The handler never closes it.
+	Client redis.UniversalClient
+	// Registry lists the job ids that this node may enqueue.
+	Registry *Registry
+
+	// Namespace is put before the message id to make the task id, so that services
+	// that share a Redis, or a copy of a database beside its original, do not take
+	// each other's tasks for their own. Empty means none. At most 128 characters. A
+	// change makes a retried entry a new task.
+	Namespace string
+	// Fingerprint identifies the Redis behind Client (a name, a run id). An entry that
+	// was stored with another one is left alone. Empty matches every entry.
+	Fingerprint string
+	// HeaderPrefix starts the names of the task headers. It should be the reserved
+	// prefix of the outbox and must be the prefix of the workers' Mux. Empty means
+	// "satchel-".
+	HeaderPrefix string
+	// Bands turns priorities into queues; nil means [DefaultBands].
+	Bands Bands
+	// Timeout is how long one run of a job may take; after that asynq counts the run
+	// as failed and cancels its context. Whole seconds are sent, fractions rounded up.
+	// 0 means [DefaultTimeout]; below 0 is refused.
+	Timeout time.Duration
+	// Retention is how long a task that completed is kept in Redis, payload included.
+	// While it is kept, an entry that is delivered again (the relay died before it
+	// could record the first delivery) does not become a second task. It must
+	// therefore be longer than the time between two attempts of one entry: the
+	// relay's lease, its longest backoff, and the longest time that no relay runs.
+	// Whole seconds, rounded up. 0 means [DefaultRetention]; below 0 is refused.
+	Retention time.Duration
+}
+
+// withDefaults returns c ready for use, or all its problems joined.
+func (c Config) withDefaults() (Config, error) {
+	var problems []error
+	refuse := func(field, reason string) {
+		if reason != "" {
+			problems = append(problems, fault.NewInvalid(field, reason))
+		}
+	}
+	if c.Client == nil {
+		refuse("redis client", "is nil")
+	}
+	if c.Registry == nil {
+		refuse("job registry", "is nil")
+	}
+	if c.Namespace != "" {
+		refuse("namespace", checkName(c.Namespace, maxQueue))
+	}
+	if c.HeaderPrefix == "" {
+		c.HeaderPrefix = outbox.DefaultReservedPrefix
+	}
+	refuse("header prefix", checkText(c.HeaderPrefix))
+	if strings.ContainsAny(c.HeaderPrefix, " :") {
+		refuse("header prefix", "has a space or a colon")
+	}
+	if c.Bands == nil {
+		c.Bands = DefaultBands()
+	}
+	c.Bands = append(Bands(nil), c.Bands...)
+	if err := c.Bands.validate(); err != nil {
+		problems = append(problems, err)
+	}
+	for _, d := range []struct {
+		field string
+		value *time.Duration
+		zero  time.Duration
+	}{{"timeout", &c.Timeout, DefaultTimeout}, {"retention", &c.Retention, DefaultRetention}} {
+		if *d.value < 0 {
+			refuse(d.field, "is negative")
+		}
+		if *d.value == 0 {
+			*d.value = d.zero
+		}
+		*d.value = wholeSeconds(*d.value)
+	}
+	return c, errors.Join(problems...)
+}
+
+// wholeSeconds rounds up. asynq cuts to whole seconds, and what it cuts to zero
+// means something else: a timeout of 500 ms would become none at all.
+func wholeSeconds(d time.Duration) time.Duration {
+	if cut := d.Truncate(time.Second); cut < d && d <= 1<<63-1-time.Second {
+		return cut + time.Second
+	}
+	return d.Truncate(time.Second)
+}
