@@ -1,0 +1,134 @@
+package config_test
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/satchel-go/satchel/core/config"
+	"github.com/satchel-go/satchel/core/maintenance"
+	"github.com/satchel-go/satchel/core/outbox"
+	"github.com/satchel-go/satchel/core/relay"
+)
+
+// settings is all that a tree is turned into.
+type settings struct {
+	Relay       relay.Config
+	Maintenance maintenance.Config
+	Outbox      outbox.Config
+}
+
+func settingsOf(t config.Tree) settings { return settings{t.Relay(), t.Maintenance(), t.Outbox()} }
+
+// used are the fields that whoever assembles the parts reads from the tree itself.
+var used = map[string]bool{
+	"inboxOutbox.relay.instances":                true,
+	"cron.jobs.outbox-cleanup.cron":              true,
+	"cron.jobs.outbox-stale-lease-recovery.cron": true,
+	"db.schemas.inbox-outbox":                    true,
+}
+
+// goOnly are the settings that no file can give: values of the application, and
+// bounds of single calls that nobody has to tune.
+var goOnly = map[string]bool{
+	"Relay.Waker": true, "Relay.Owner": true, "Relay.Propagation": true, "Relay.Observers": true, "Relay.Logger": true,
+	"Relay.StoreTimeout": true, "Relay.ProbeDelay": true, "Relay.ProbeMax": true,
+	"Maintenance.TimeBudget": true,
+	"Outbox.ReservedPrefix":  true, "Outbox.Propagation": true, "Outbox.Fingerprint": true,
+}
+
+// Every key that is read is read for a purpose, and every setting can be reached.
+func TestEveryFieldReachesTheSettings(t *testing.T) {
+	t.Parallel()
+	before := reflect.ValueOf(settingsOf(config.Default()))
+	reached := map[string]bool{}
+	for path, tc := range keyTests {
+		tree, err := config.Parse(document(path, tc.accepted[0]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		after := reflect.ValueOf(settingsOf(tree))
+		changed := 0
+		for i := range after.NumField() {
+			part := after.Type().Field(i).Name
+			for j := range after.Field(i).NumField() {
+				if !reflect.DeepEqual(after.Field(i).Field(j).Interface(), before.Field(i).Field(j).Interface()) {
+					changed++
+					reached[part+"."+after.Field(i).Type().Field(j).Name] = true
+				}
+			}
+		}
+		if want := 1; used[path] {
+			want = 0
+			if changed != want {
+				t.Errorf("%s changes %d settings, want none", path, changed)
+			}
+		} else if changed != want {
+			t.Errorf("%s changes %d settings, want one", path, changed)
+		}
+	}
+	for i := range before.NumField() {
+		part := before.Type().Field(i)
+		for j := range part.Type.NumField() {
+			name := part.Name + "." + part.Type.Field(j).Name
+			if reached[name] == goOnly[name] {
+				t.Errorf("%s: reached by a key: %v, said to be for Go only: %v", name, reached[name], goOnly[name])
+			}
+		}
+	}
+}
+
+func TestSettingsOfTheDefault(t *testing.T) {
+	t.Parallel()
+	got := settingsOf(config.Default())
+	want := settings{
+		Relay: relay.Config{
+			Strategy: relay.ListenNotify, OnPublished: relay.Keep,
+			PollingInterval: time.Second, BatchSize: 50,
+			LeaseTimeout: 30 * time.Second, DeliveryTimeout: 30 * time.Second, DrainTimeout: 10 * time.Second,
+			BackoffBase: time.Second, BackoffMax: 5 * time.Minute, UnresolvableDelay: 30 * time.Second,
+		},
+		Maintenance: maintenance.Config{
+			PublishedRetention: 7 * 24 * time.Hour, DeadLetterRetention: 30 * 24 * time.Hour, InboxRetention: 30 * 24 * time.Hour,
+			BatchSize: 1000, MaxClaims: 5,
+		},
+		Outbox: outbox.Config{MaxAttempts: 20},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("settings = %+v\nwant %+v", got, want)
+	}
+}
+
+// What the reader accepts, the parts accept: at every bound of every key.
+func TestSettingsOfAcceptedTreesAreValid(t *testing.T) {
+	t.Parallel()
+	for path, tc := range keyTests {
+		for _, value := range tc.accepted {
+			tree, err := config.Parse(document(path, value))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := validateSettings(tree); err != nil {
+				t.Errorf("%s: %s: %v", path, value, err)
+			}
+		}
+	}
+}
+
+func validateSettings(tree config.Tree) error {
+	if err := tree.Relay().Validate(); err != nil {
+		return err
+	}
+	return tree.Maintenance().Validate()
+}
+
+func TestDays(t *testing.T) {
+	t.Parallel()
+	for days, want := range map[config.Days]time.Duration{
+		1: 24 * time.Hour, 36_500: maintenance.MaxRetention, config.Forever: maintenance.Forever,
+	} {
+		if got := days.Duration(); got != want {
+			t.Errorf("%d days = %v, want %v", days, got, want)
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package delivery_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/satchel-go/satchel/core/delivery"
+)
+
+func TestVerdictOf(t *testing.T) {
+	t.Parallel()
+	cause := errors.New("cause")
+	for _, c := range []struct {
+		name string
+		err  error
+		want delivery.Verdict
+		wait time.Duration
+	}{
+		{"nil", nil, delivery.Delivered, 0},
+		{"plain", cause, delivery.Retryable, 0},
+		{"deadline", context.DeadlineExceeded, delivery.Retryable, 0},
+		{"permanent", delivery.Permanent(cause), delivery.IsPermanent, 0},
+		{"unresolvable", delivery.Unresolvable(cause), delivery.IsUnresolvable, 0},
+		{"unavailable", delivery.Unavailable(cause), delivery.IsUnavailable, 0},
+		{"retry after", delivery.RetryAfter(cause, time.Minute), delivery.Retryable, time.Minute},
+		{"retry after nothing", delivery.RetryAfter(cause, 0), delivery.Retryable, 0},
+		{"retry after less than nothing", delivery.RetryAfter(cause, -time.Minute), delivery.Retryable, 0},
+		{"wrapped", fmt.Errorf("send: %w", delivery.Permanent(cause)), delivery.IsPermanent, 0},
+		{"wrapped twice", fmt.Errorf("a: %w", fmt.Errorf("b: %w", delivery.RetryAfter(cause, 1))), delivery.Retryable, 1},
+		{"joined", errors.Join(cause, delivery.Unresolvable(cause)), delivery.IsUnresolvable, 0},
+		{"the outermost wins", delivery.Permanent(delivery.Unavailable(cause)), delivery.IsPermanent, 0},
+		{"the outermost wins, reversed", delivery.RetryAfter(delivery.Permanent(cause), 2), delivery.Retryable, 2},
+		{"the first of two joined", errors.Join(delivery.Permanent(cause), delivery.Unresolvable(cause)), delivery.IsPermanent, 0},
+		{"permanent nothing", delivery.Permanent(nil), delivery.IsPermanent, 0},
+		{"retry nothing", delivery.RetryAfter(nil, time.Second), delivery.Retryable, time.Second},
+	} {
+		if got := delivery.VerdictOf(c.err); got != c.want {
+			t.Errorf("%s: verdict %v, want %v", c.name, got, c.want)
+		}
+		if got := delivery.WaitOf(c.err); got != c.wait {
+			t.Errorf("%s: wait %v, want %v", c.name, got, c.wait)
+		}
+	}
+}
+
+func TestMarksKeepTheCause(t *testing.T) {
+	t.Parallel()
+	cause := fmt.Errorf("produce: %w", context.DeadlineExceeded)
+	for name, err := range map[string]error{
+		"permanent": delivery.Permanent(cause), "unresolvable": delivery.Unresolvable(cause),
+		"unavailable": delivery.Unavailable(cause), "retryable": delivery.RetryAfter(cause, 1),
+	} {
+		if !errors.Is(err, context.DeadlineExceeded) || err.Error() != cause.Error() {
+			t.Errorf("%s: %v hides its cause", name, err)
+		}
+	}
+	if got, want := delivery.Unavailable(nil).Error(), "unavailable failure without a cause"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestVerdictNames(t *testing.T) {
+	t.Parallel()
+	for v, want := range map[delivery.Verdict]string{
+		delivery.Delivered: "delivered", delivery.Retryable: "retryable", delivery.IsPermanent: "permanent",
+		delivery.IsUnresolvable: "unresolvable", delivery.IsUnavailable: "unavailable", -1: "unknown", 99: "unknown",
+	} {
+		if v.String() != want {
+			t.Errorf("verdict %d is %q, want %q", int(v), v, want)
+		}
+	}
+}
+
+// A handler says what became of a message through its error.
+func ExampleVerdictOf() {
+	down := errors.New("connection refused")
+	for _, err := range []error{
+		nil,
+		down,
+		delivery.Permanent(errors.New("message too large")),
+		fmt.Errorf("look up topic: %w", delivery.Unresolvable(errors.New("no such topic here"))),
+		delivery.Unavailable(down),
+		delivery.RetryAfter(errors.New("too many requests"), 30*time.Second),
+	} {
+		fmt.Println(delivery.VerdictOf(err), delivery.WaitOf(err))
+	}
+	// Output:
+	// delivered 0s
+	// retryable 0s
+	// permanent 0s
+	// unresolvable 0s
+	// unavailable 0s
+	// retryable 30s
+}

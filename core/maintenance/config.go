@@ -1,0 +1,115 @@
+package maintenance
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/satchel-go/satchel/core/fault"
+)
+
+// Forever, as a retention, keeps rows for good: the table is not touched.
+const Forever time.Duration = math.MaxInt64
+
+// Day is the unit of retention in the configuration file: 24 hours.
+const Day = 24 * time.Hour
+
+// Defaults of [Config].
+const (
+	DefaultPublishedRetention  = 7 * Day
+	DefaultDeadLetterRetention = 30 * Day
+	DefaultInboxRetention      = 30 * Day
+	DefaultBatchSize           = 1000
+	DefaultMaxClaims           = 5
+	DefaultTimeBudget          = 5 * time.Minute
+)
+
+// Bounds of [Config].
+const (
+	// MaxRetention is the longest retention other than [Forever]: 36,500 days.
+	MaxRetention = 36_500 * Day
+	// MaxBatchSize is the largest batch.
+	MaxBatchSize = 10_000
+	// MaxMaxClaims is the largest MaxClaims.
+	MaxMaxClaims = 1000
+	// MaxTimeBudget is the longest time budget.
+	MaxTimeBudget = Day
+)
+
+// Config adjusts [Recovery] and [Cleanup]. Every field may be left zero, which means
+// its default; no negative value has a meaning.
+type Config struct {
+	// PublishedRetention is how long a published entry is kept, counted from its
+	// publication. Default 7 days, at most 36,500; [Forever] keeps it for good.
+	PublishedRetention time.Duration
+	// DeadLetterRetention is how long a dead-lettered entry is kept, counted from its
+	// last failure. Default 30 days, at most 36,500; [Forever] keeps it for good.
+	DeadLetterRetention time.Duration
+	// InboxRetention is how long the marker of a processed message is kept, and with it
+	// the window in which a duplicate is recognised. Default 30 days, at most 36,500;
+	// [Forever] keeps it for good.
+	InboxRetention time.Duration
+	// BatchSize is the largest number of rows that one transaction of a cleanup deletes.
+	// Recovery takes back a fiftieth of that in leases per transaction, at least one,
+	// since a lease usually holds some 50 entries, and looks at ten times as many entries
+	// for healing, since that mostly reads. Default 1,000, at most 10,000.
+	BatchSize int
+	// MaxClaims is how many times in a row an entry may be claimed without any outcome
+	// before recovery dead-letters it. Default 5, at least 1, at most 1,000.
+	MaxClaims int
+	// TimeBudget is the time after which a run starts no further round of batches.
+	// Default 5 minutes, at most 24 hours.
+	TimeBudget time.Duration
+}
+
+// withDefaults returns a copy with every zero field set.
+func (c Config) withDefaults() Config {
+	c.PublishedRetention = cmp.Or(c.PublishedRetention, DefaultPublishedRetention)
+	c.DeadLetterRetention = cmp.Or(c.DeadLetterRetention, DefaultDeadLetterRetention)
+	c.InboxRetention = cmp.Or(c.InboxRetention, DefaultInboxRetention)
+	c.BatchSize = cmp.Or(c.BatchSize, DefaultBatchSize)
+	c.MaxClaims = cmp.Or(c.MaxClaims, DefaultMaxClaims)
+	c.TimeBudget = cmp.Or(c.TimeBudget, DefaultTimeBudget)
+	return c
+}
+
+// Validate reports every problem of the configuration, joined, each a *fault.Invalid
+// that names the field as the configuration file does; defaults apply first.
+func (c Config) Validate() error {
+	c = c.withDefaults()
+	var problems []error
+	refuse := func(field, reason string) { problems = append(problems, fault.NewInvalid(field, reason)) }
+	for _, r := range []struct {
+		field string
+		value time.Duration
+	}{
+		{"inboxOutbox.cleanup.publishedRetentionDays", c.PublishedRetention},
+		{"inboxOutbox.cleanup.deadLetterRetentionDays", c.DeadLetterRetention},
+		{"inboxOutbox.cleanup.inboxRetentionDays", c.InboxRetention},
+	} {
+		switch {
+		case r.value < 0:
+			refuse(r.field, "is negative")
+		case r.value > MaxRetention && r.value != Forever:
+			refuse(r.field, "is longer than 36500 days, and not forever")
+		}
+	}
+	for _, n := range []struct {
+		field        string
+		value, limit int
+	}{
+		{"inboxOutbox.cleanup.cleanupBatchSize", c.BatchSize, MaxBatchSize},
+		{"inboxOutbox.cleanup.maxClaims", c.MaxClaims, MaxMaxClaims},
+	} {
+		if n.value < 1 || n.value > n.limit {
+			refuse(n.field, fmt.Sprintf("is not between 1 and %d", n.limit))
+		}
+	}
+	// The budget has no key in the file: how often cleanup runs is the knob there.
+	if c.TimeBudget < 0 || c.TimeBudget > MaxTimeBudget {
+		refuse("maintenance time budget", "is negative or longer than 24 hours")
+	}
+	return errors.Join(problems...)
+}

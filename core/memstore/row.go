@@ -1,0 +1,88 @@
+package memstore
+
+import (
+	"bytes"
+	"slices"
+	"time"
+
+	"github.com/satchel-go/satchel/core/outbox"
+	"github.com/satchel-go/satchel/core/relay"
+)
+
+// Row is an entry as the store holds it, for inspection.
+type Row struct {
+	outbox.Record
+	State outbox.State
+	// Lease and Owner say under which claim the entry is held; zero when it is not.
+	Lease relay.LeaseID
+	Owner string
+	// ClaimedAt is the time of the last claim.
+	ClaimedAt time.Time
+	// PublishedAt and DeadLetteredAt mark a settled entry; at most one is set.
+	PublishedAt    time.Time
+	DeadLetteredAt time.Time
+	UpdatedAt      time.Time
+	// LastError and ErrorType describe the last failure.
+	LastError string
+	ErrorType string
+	// Archived says that the entry was moved out of the table.
+	Archived bool
+}
+
+// row is what the store holds; the fields of Row that follow from others are not kept.
+type row struct {
+	outbox.Record
+	state          outbox.State
+	lease          relay.LeaseID
+	claimedAt      time.Time
+	publishedAt    time.Time
+	deadLetteredAt time.Time
+	updatedAt      time.Time
+	lastError      string
+	errorType      string
+}
+
+// view returns a copy that shares no memory with r.
+func (r *row) view(leases map[relay.LeaseID]*lease) Row {
+	v := Row{
+		Record: clone(&r.Record), State: r.state,
+		Lease: r.lease, ClaimedAt: r.claimedAt,
+		PublishedAt: r.publishedAt, DeadLetteredAt: r.deadLetteredAt, UpdatedAt: r.updatedAt,
+		LastError: r.lastError, ErrorType: r.errorType,
+	}
+	if l := leases[r.lease]; l != nil {
+		v.Owner = l.owner
+	}
+	return v
+}
+
+// clone copies a record: neither a publisher nor a handler may share bytes with the store.
+func clone(r *outbox.Record) outbox.Record {
+	out := *r
+	out.Payload = bytes.Clone(r.Payload)
+	out.Headers = slices.Clone(r.Headers)
+	out.Metadata = slices.Clone(r.Metadata)
+	return out
+}
+
+// hold puts the row under a lease and counts the claim.
+func (r *row) hold(id relay.LeaseID, now time.Time) {
+	r.state, r.lease, r.claimedAt, r.updatedAt = outbox.Processing, id, now, now
+	r.Claims++
+}
+
+// release takes the row from its lease and makes it wait until a time.
+func (r *row) release(until, now time.Time) {
+	r.state, r.lease, r.updatedAt = outbox.Pending, 0, now
+	r.AvailableAt = until
+}
+
+// finish takes the row from its lease for good.
+func (r *row) finish(state outbox.State, now time.Time) {
+	r.state, r.lease, r.updatedAt = state, 0, now
+	if state == outbox.Published {
+		r.publishedAt = now
+	} else {
+		r.deadLetteredAt = now
+	}
+}

@@ -1,0 +1,85 @@
+package outbox
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/satchel-go/satchel/core/fault"
+)
+
+// DefaultReservedPrefix starts the names of the headers that satchel itself sends.
+// An application header that starts with it, in any case, is refused.
+const DefaultReservedPrefix = "satchel-"
+
+// Bounds of application headers.
+const (
+	// MaxHeaders is the largest number of headers of one entry.
+	MaxHeaders = 100
+	// MaxHeaderValue is the longest header value, in bytes.
+	MaxHeaderValue = 64 << 10
+)
+
+// checkHeaders refuses headers that some destination could not deliver. The error
+// names the key, cut to 128 characters and cleaned of control characters, never
+// the value. Keys are checked in their order, so the same map gives the same error.
+func checkHeaders(headers map[string]string, reserved string) error {
+	if len(headers) > MaxHeaders {
+		return fault.NewInvalid("headers", "are more than 100")
+	}
+	for _, key := range slices.Sorted(maps.Keys(headers)) {
+		if reason := checkHeader(key, headers[key], reserved); reason != "" {
+			return fault.NewInvalid(fmt.Sprintf("header %q", fault.Clean(key, 128)), reason)
+		}
+	}
+	return nil
+}
+
+func checkHeader(key, value, reserved string) string {
+	switch {
+	case strings.TrimSpace(key) == "":
+		return "has a blank key"
+	case !utf8.ValidString(key):
+		return "has a key that is not valid UTF-8"
+	case utf8.RuneCountInString(key) > maxText:
+		return "has a key longer than 255 characters"
+	case strings.ContainsFunc(key, unicode.IsControl):
+		return "has a key with a control character"
+	case len(key) >= len(reserved) && strings.EqualFold(key[:len(reserved)], reserved):
+		return "has a key with the reserved prefix " + reserved
+	case !utf8.ValidString(value):
+		return "has a value that is not valid UTF-8"
+	case strings.ContainsRune(value, 0):
+		return "has a value with the character U+0000"
+	case len(value) > MaxHeaderValue:
+		return "has a value larger than 64 KiB"
+	}
+	return ""
+}
+
+// DecodeHeaders reads stored headers. A value that is JSON null, written by
+// something other than this library, does not become the text "null": it is left
+// out and its key returned in dropped, sorted, cleaned for a log.
+func DecodeHeaders(doc json.RawMessage) (headers map[string]string, dropped []string, err error) {
+	if len(doc) == 0 || string(doc) == "null" || string(doc) == "{}" {
+		return nil, nil, nil
+	}
+	var stored map[string]*string
+	if err := json.Unmarshal(doc, &stored); err != nil {
+		return nil, nil, fault.NewInvalid("stored headers", "are not an object of texts")
+	}
+	headers = make(map[string]string, len(stored))
+	for key, value := range stored {
+		if value == nil {
+			dropped = append(dropped, fault.Clean(key, 128))
+			continue
+		}
+		headers[key] = *value
+	}
+	slices.Sort(dropped)
+	return headers, dropped, nil
+}

@@ -1,0 +1,336 @@
+package relay_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/satchel-go/satchel/core/claim"
+	"github.com/satchel-go/satchel/core/delivery"
+	"github.com/satchel-go/satchel/core/fault"
+	"github.com/satchel-go/satchel/core/memstore"
+	"github.com/satchel-go/satchel/core/outbox"
+	"github.com/satchel-go/satchel/core/propagation"
+	"github.com/satchel-go/satchel/core/relay"
+)
+
+// provenBy names for each field of Config a test that fails when nothing reads it.
+var provenBy = map[string]string{
+	"Strategy":          "TestPollingNeedsNothing",
+	"Waker":             "TestHints",
+	"PollingInterval":   "TestPollingNeedsNothing",
+	"BatchSize":         "TestLimits",
+	"Concurrency":       "TestLimits",
+	"Prefetch":          "TestLimits",
+	"RunLength":         "TestLimits",
+	"LeaseTimeout":      "TestRenewalFailsUntilTheEnd",
+	"DeliveryTimeout":   "TestDeliveryTimeout",
+	"DrainTimeout":      "TestDrainTimeout",
+	"StoreTimeout":      "TestStoreTimeout",
+	"BackoffBase":       "TestRetryTimes",
+	"BackoffMax":        "TestRetryTimes",
+	"UnresolvableDelay": "TestUnresolvableDelay",
+	"ProbeDelay":        "TestOutage",
+	"ProbeMax":          "TestOutage",
+	"OnPublished":       "TestOnPublished",
+	"Owner":             "TestOwner",
+	"Propagation":       "TestPropagation",
+	"Observers":         "TestObserversHarmNobody",
+	"Logger":            "TestNullHeader",
+}
+
+// TestEveryFieldIsProven fails for a new field until a test is named for it.
+func TestEveryFieldIsProven(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("*_test.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	var source strings.Builder
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source.Write(text)
+	}
+	fields := reflect.VisibleFields(reflect.TypeFor[relay.Config]())
+	for _, f := range fields {
+		if test := provenBy[f.Name]; test == "" || !strings.Contains(source.String(), "func "+test+"(t *testing.T)") {
+			t.Errorf("no test shows what Config.%s does (%q)", f.Name, test)
+		}
+	}
+	if len(fields) != len(provenBy) {
+		t.Errorf("%d fields, %d in the table", len(fields), len(provenBy))
+	}
+}
+
+// TestConfigBounds: the last good and the first bad value of every field.
+func TestConfigBounds(t *testing.T) {
+	t.Parallel()
+	if err := (relay.Config{}).Validate(); err != nil {
+		t.Errorf("the zero configuration: %v", err)
+	}
+	numbers := map[string]func(c *relay.Config, n int){
+		"batchSize":   func(c *relay.Config, n int) { c.BatchSize, c.Concurrency, c.Prefetch = n, 1, 1 },
+		"concurrency": func(c *relay.Config, n int) { c.Concurrency = n },
+		"prefetch":    func(c *relay.Config, n int) { c.Prefetch = n },
+		"runLength":   func(c *relay.Config, n int) { c.RunLength = n },
+	}
+	for field, set := range numbers {
+		for n, good := range map[int]bool{1: true, relay.MaxBatchSize: true, -1: false, relay.MaxBatchSize + 1: false} {
+			var c relay.Config
+			set(&c, n)
+			wantProblem(t, c, field, good)
+		}
+	}
+	durations := map[string]struct {
+		set      func(c *relay.Config, d time.Duration)
+		shortest time.Duration
+	}{
+		"pollingInterval":   {func(c *relay.Config, d time.Duration) { c.PollingInterval = d }, time.Millisecond},
+		"leaseTimeout":      {func(c *relay.Config, d time.Duration) { c.LeaseTimeout = d }, relay.MinLeaseTimeout},
+		"deliveryTimeout":   {func(c *relay.Config, d time.Duration) { c.DeliveryTimeout = d }, time.Millisecond},
+		"drainTimeout":      {func(c *relay.Config, d time.Duration) { c.DrainTimeout = d }, time.Millisecond},
+		"storeTimeout":      {func(c *relay.Config, d time.Duration) { c.StoreTimeout = d }, time.Millisecond},
+		"backoffBase":       {func(c *relay.Config, d time.Duration) { c.BackoffBase, c.BackoffMax = d, max(d, time.Hour) }, 1},
+		"backoffMax":        {func(c *relay.Config, d time.Duration) { c.BackoffBase, c.BackoffMax = 1, d }, 1},
+		"unresolvableDelay": {func(c *relay.Config, d time.Duration) { c.UnresolvableDelay = d }, time.Millisecond},
+		"probeDelay":        {func(c *relay.Config, d time.Duration) { c.ProbeDelay, c.ProbeMax = d, max(d, time.Hour) }, time.Millisecond},
+		"probeMax":          {func(c *relay.Config, d time.Duration) { c.ProbeDelay, c.ProbeMax = time.Millisecond, d }, time.Millisecond},
+	}
+	for field, f := range durations {
+		for d, good := range map[time.Duration]bool{
+			f.shortest: true, relay.MaxDuration: true, -1: false, relay.MaxDuration + 1: false,
+		} {
+			var c relay.Config
+			f.set(&c, d)
+			wantProblem(t, c, field, good)
+		}
+		if f.shortest > 1 {
+			var c relay.Config
+			f.set(&c, f.shortest-1)
+			wantProblem(t, c, field, false)
+		}
+	}
+	for _, c := range []struct {
+		cfg   relay.Config
+		field string
+		good  bool
+	}{
+		{relay.Config{Strategy: relay.Polling}, "strategy", true},
+		{relay.Config{Strategy: "LISTEN"}, "strategy", false},
+		{relay.Config{OnPublished: relay.Archive}, "onPublished", true},
+		{relay.Config{OnPublished: "KEPT"}, "onPublished", false},
+		{relay.Config{Owner: strings.Repeat("ö", 255)}, "owner", true},
+		{relay.Config{Owner: strings.Repeat("ö", 256)}, "owner", false},
+		{relay.Config{Owner: " \t"}, "owner", false},
+		{relay.Config{Owner: "a\x00"}, "owner", false},
+		{relay.Config{Owner: "a\xff"}, "owner", false},
+		{relay.Config{BackoffBase: time.Hour, BackoffMax: time.Minute}, "backoffMax", false},
+		{relay.Config{BackoffBase: time.Minute, BackoffMax: time.Minute}, "backoffMax", true},
+		{relay.Config{ProbeDelay: time.Hour, ProbeMax: time.Minute}, "probeMax", false},
+		{relay.Config{ProbeDelay: time.Hour}, "probeMax", true},
+		{relay.Config{BackoffBase: time.Hour}, "backoffMax", true},
+	} {
+		wantProblem(t, c.cfg, c.field, c.good)
+	}
+}
+
+// wantProblem checks that a configuration is good, or refused for one field only.
+func wantProblem(t *testing.T, c relay.Config, field string, good bool) {
+	t.Helper()
+	err := c.Validate()
+	if good != (err == nil) {
+		t.Errorf("%s: %v, want an error: %v", field, err, !good)
+		return
+	}
+	if good {
+		return
+	}
+	var invalid *fault.Invalid
+	if !errors.As(err, &invalid) || !strings.Contains(err.Error(), field) {
+		t.Errorf("%s is refused with %v", field, err)
+	}
+	if _, newErr := relay.New(memstore.New(memstore.Options{}), nil, c); newErr == nil {
+		t.Errorf("New accepts what Validate refuses: %v", err)
+	}
+}
+
+// TestAllProblemsAtOnce: of the store, the handlers and every field.
+func TestAllProblemsAtOnce(t *testing.T) {
+	t.Parallel()
+	h := handler(t, nil)
+	_, err := relay.New(nil, []delivery.Handler{h, h, nil}, relay.Config{
+		Strategy: "x", OnPublished: "y", Owner: " ", BatchSize: -1, Concurrency: -1, Prefetch: -1, RunLength: -1,
+		PollingInterval: -1, LeaseTimeout: 1, DeliveryTimeout: -1, DrainTimeout: -1, StoreTimeout: -1,
+		BackoffBase: -1, BackoffMax: -2, UnresolvableDelay: -1, ProbeDelay: -1, ProbeMax: -2,
+	})
+	for _, part := range []string{
+		"store", "two handlers", "handler 2", "strategy", "onPublished", "owner", "batchSize", "concurrency", "prefetch", "runLength",
+		"pollingInterval", "leaseTimeout", "deliveryTimeout", "drainTimeout", "storeTimeout", "backoffBase", "backoffMax is shorter than 1",
+		"backoffMax is shorter than backoffBase", "unresolvableDelay", "probeDelay", "probeMax is shorter than 1ms", "probeMax is shorter than probeDelay",
+	} {
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("%q is missing in: %v", part, err)
+		}
+	}
+}
+
+// TestDeliveryTimeout bounds an attempt, not a run of them.
+func TestDeliveryTimeout(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := memstore.New(memstore.Options{})
+		h := handler(t, func(ctx context.Context, e delivery.Envelope, nth int) error {
+			deadline, ok := ctx.Deadline()
+			if !ok || time.Until(deadline) != 10*time.Second {
+				t.Errorf("the deadline is %v away", time.Until(deadline))
+			}
+			if e.ID == 3 && nth == 1 {
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			time.Sleep(9 * time.Second)
+			return nil
+		})
+		publish(t, s, entries(3, same("A"))...)
+		x := start(t, s, relay.Config{DeliveryTimeout: 10 * time.Second}, h)
+		until(t, "the end", settled(s))
+		x.end()
+		if c := h.of(3)[0]; c.End.Sub(c.Start) != 10*time.Second {
+			t.Errorf("the attempt ended after %v", c.End.Sub(c.Start))
+		}
+		if got := rows(s)[3].LastError; got != context.DeadlineExceeded.Error() {
+			t.Errorf("the error is %q", got)
+		}
+	})
+}
+
+// TestStoreTimeout bounds each call of the store.
+func TestStoreTimeout(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := memstore.New(memstore.Options{})
+		check := func(ctx context.Context) {
+			if deadline, ok := ctx.Deadline(); !ok || time.Until(deadline) != 7*time.Second {
+				t.Errorf("the deadline is %v away", time.Until(deadline))
+			}
+		}
+		w := &wrapped{
+			Store: s,
+			claim: func(ctx context.Context, next relay.Session, req relay.ClaimRequest) (relay.Batch, error) {
+				check(ctx)
+				return next.Claim(ctx, req)
+			},
+			settle: func(ctx context.Context, next relay.Session, o []relay.Outcome, ended []relay.LeaseID) ([]bool, error) {
+				check(ctx)
+				return next.Settle(ctx, o, ended)
+			},
+		}
+		ids := publish(t, s, entryOf(""))
+		x := start(t, w, relay.Config{StoreTimeout: 7 * time.Second}, handler(t, nil))
+		until(t, "the end", settled(s))
+		x.end()
+		wantStates(t, s, ids, outbox.Published)
+	})
+}
+
+// TestOwner: the configured name is the one in the store; without one, every relay has
+// its own.
+func TestOwner(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := memstore.New(memstore.Options{})
+		got := make(chan string, 1)
+		h := handler(t, func(_ context.Context, e delivery.Envelope, _ int) error { got <- rows(s)[e.ID].Owner; return nil })
+		publish(t, s, entryOf(""))
+		r := newRelay(t, s, relay.Config{Owner: "node-7"}, h)
+		if _, err := r.Drain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if owner := <-got; owner != "node-7" || r.Owner() != "node-7" {
+			t.Errorf("held by %q, the relay is %q", owner, r.Owner())
+		}
+		one, two := newRelay(t, s, relay.Config{}), newRelay(t, s, relay.Config{})
+		if one.Owner() == two.Owner() || one.Owner() == "" || len(one.Owner()) > 255 {
+			t.Errorf("default owners %q and %q", one.Owner(), two.Owner())
+		}
+	})
+}
+
+// TestPropagation: context that was stored at publish is there when the handler runs, and
+// what cannot be read is dropped.
+func TestPropagation(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		set := propagation.NewSet(slog.New(slog.DiscardHandler), propagation.Standard()...)
+		s := memstore.New(memstore.Options{})
+		tx := s.Begin()
+		ctx := propagation.With(t.Context(), propagation.Correlation, "c-17")
+		if _, err := memstore.NewPublisher(s, outbox.Config{Propagation: set}).Publish(ctx, tx, entryOf("")); err != nil {
+			t.Fatal(err)
+		}
+		if err := tx.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		insert(t, s, outbox.Record{
+			DestinationType: "T", Destination: "d", EventType: "e", MaxAttempts: 1,
+			Metadata: []byte(`{"context":{"correlation":[],"unknown":"x"}}`),
+		})
+		got := map[outbox.ID]string{}
+		h := handler(t, func(ctx context.Context, e delivery.Envelope, _ int) error {
+			got[e.ID] = propagation.From(ctx, propagation.Correlation)
+			return nil
+		})
+		if n, err := newRelay(t, s, relay.Config{Propagation: set, Concurrency: 1}, h).Drain(t.Context()); n != 2 || err != nil {
+			t.Fatal(n, err)
+		}
+		if got[1] != "c-17" || got[2] != "" {
+			t.Errorf("the handler saw %v", got)
+		}
+	})
+}
+
+// fingerprinted is a handler that is connected to the cluster "blue".
+type fingerprinted struct{ *recorder }
+
+func (fingerprinted) Fingerprint(context.Context, string) string { return "blue" }
+
+// TestFingerprint: an entry for another physical destination is unresolvable here.
+func TestFingerprint(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := memstore.New(memstore.Options{})
+		var ids []outbox.ID
+		for _, mark := range []string{`"blue"`, `"green"`, `{}`} {
+			ids = append(ids, insert(t, s, outbox.Record{
+				DestinationType: "T", Destination: "d", EventType: "e", MaxAttempts: 1,
+				Metadata: []byte(`{"delivery":{"` + outbox.FingerprintKey + `":` + mark + `}}`),
+			}))
+		}
+		h := fingerprinted{handler(t, nil)}
+		if _, err := newRelay(t, s, relay.Config{}, h).Drain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		wantStates(t, s, ids, outbox.Published, outbox.Pending, outbox.Published)
+		if r := rows(s)[2]; r.Attempt != 0 || !r.Due().After(time.Now()) || len(h.of(2)) != 0 {
+			t.Errorf("attempt %d, due %v, %d calls", r.Attempt, r.Due(), len(h.of(2)))
+		}
+	})
+}
+
+// TestScopeIsOfTheRightKind: New refuses a handler without a scope.
+func TestScopeIsOfTheRightKind(t *testing.T) {
+	t.Parallel()
+	h := handler(t, nil)
+	h.to = nil
+	if _, err := relay.New(memstore.New(memstore.Options{}), []delivery.Handler{h}, relay.Config{}); !fault.IsInvalid(err) {
+		t.Errorf("New returned %v", err)
+	}
+	h.to = claim.All()
+	if _, err := relay.New(memstore.New(memstore.Options{}), []delivery.Handler{h}, relay.Config{}); err != nil {
+		t.Error(err)
+	}
+}

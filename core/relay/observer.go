@@ -1,0 +1,77 @@
+package relay
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/satchel-go/satchel/core/delivery"
+	"github.com/satchel-go/satchel/core/destination"
+)
+
+// Attempt is what observers are told about one delivery attempt.
+type Attempt struct {
+	// Envelope is what the handler was given. Observers must not change it.
+	Envelope delivery.Envelope
+	// Verdict is what the handler said.
+	Verdict delivery.Verdict
+	// Err is the handler's error, nil when delivered.
+	Err error
+	// Disposition is what the relay did with the entry.
+	Disposition OutcomeKind
+	// Recorded reports whether the store recorded the disposition. False means that
+	// the entry was no longer this relay's, or that the store failed and it is not
+	// known: the entry may be delivered again.
+	Recorded bool
+	// Delay is the wait before the next attempt, 0 when there is none.
+	Delay time.Duration
+	// Started is when the handler was called, Duration how long it took.
+	Started  time.Time
+	Duration time.Duration
+}
+
+// Observer is told of every attempt once, after its outcome was settled or given up.
+// It runs on the relay's settling goroutine: a slow observer slows the relay, a
+// panicking one is logged and harms nobody.
+type Observer interface {
+	Attempted(ctx context.Context, a Attempt)
+}
+
+// ObserverFunc is an Observer that is a function.
+type ObserverFunc func(ctx context.Context, a Attempt)
+
+// Attempted implements Observer.
+func (f ObserverFunc) Attempted(ctx context.Context, a Attempt) { f(ctx, a) }
+
+// BreakerState is the state of the circuit breaker of one destination.
+type BreakerState string
+
+// The states of a circuit breaker.
+const (
+	// BreakerClosed: entries are claimed as usual.
+	BreakerClosed BreakerState = "closed"
+	// BreakerOpen: the destination is down; nothing is claimed for it.
+	BreakerOpen BreakerState = "open"
+	// BreakerHalfOpen: one entry is claimed to see whether the destination is back.
+	BreakerHalfOpen BreakerState = "half-open"
+)
+
+// BreakerObserver is an [Observer] that is also told when a circuit breaker changes.
+type BreakerObserver interface {
+	Observer
+	BreakerChanged(ctx context.Context, t destination.Type, name string, state BreakerState)
+}
+
+// observe tells every observer, each behind its own guard.
+func observe(ctx context.Context, logger *slog.Logger, observers []Observer, tell func(Observer)) {
+	for _, o := range observers {
+		func() {
+			defer func() {
+				if v := recover(); v != nil {
+					logger.ErrorContext(ctx, "observer panicked", "type", typeName(v))
+				}
+			}()
+			tell(o)
+		}()
+	}
+}

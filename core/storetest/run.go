@@ -1,0 +1,101 @@
+package storetest
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+)
+
+// testDeadline bounds one test. It is generous: nothing in the suite takes so long
+// unless something hangs.
+const testDeadline = 4 * time.Minute
+
+// check is one test of the suite.
+type check struct {
+	name  string
+	needs need
+	run   func(*env)
+}
+
+// need is an optional ability that a check cannot do without.
+type need int
+
+const (
+	nothing need = iota
+	runs
+	archive
+	txDelivery
+	registry
+	waker
+)
+
+func (f Features) lacks(n need) string {
+	switch {
+	case n == runs && !f.Runs:
+		return "Runs"
+	case n == archive && !f.Archive:
+		return "Archive"
+	case n == txDelivery && !f.TxDelivery:
+		return "TxDelivery"
+	case n == registry && !f.Registry:
+		return "Registry"
+	case n == waker && !f.Waker:
+		return "Waker"
+	}
+	return ""
+}
+
+// Run runs the suite. The tests of one topic run in parallel with those of others.
+func Run(t *testing.T, h Harness) {
+	t.Helper()
+	for _, topic := range []struct {
+		name   string
+		checks []check
+	}{
+		{"Publish", publishChecks},
+		{"Fidelity", fidelityChecks},
+		{"Inbox", inboxChecks},
+		{"InboxRaces", inboxRaceChecks},
+		{"Claim", claimChecks},
+		{"Scope", scopeChecks},
+		{"Order", orderChecks},
+		{"Paths", pathChecks},
+		{"Runs", runChecks},
+		{"Settle", settleChecks},
+		{"Outcomes", outcomeChecks},
+		{"Fencing", fencingChecks},
+		{"Renew", renewChecks},
+		{"Reclaim", reclaimChecks},
+		{"Heal", healChecks},
+		{"Cleanup", cleanupChecks},
+		{"OnPublished", onPublishedChecks},
+		{"TxDelivery", txDeliveryChecks},
+		{"Registry", registryChecks},
+		{"Concurrency", concurrencyChecks},
+	} {
+		t.Run(topic.name, func(t *testing.T) {
+			t.Parallel()
+			for _, c := range topic.checks {
+				t.Run(c.name, func(t *testing.T) {
+					t.Parallel()
+					if missing := h.Features.lacks(c.needs); missing != "" {
+						t.Skipf("the store does not have the feature %s", missing)
+					}
+					ctx, cancel := context.WithTimeout(t.Context(), testDeadline)
+					t.Cleanup(cancel)
+					c.run(&env{T: t, Fixture: h.New(t), ctx: ctx})
+				})
+			}
+		})
+	}
+}
+
+// rounds is the length of a race loop: short by default, so that the suite takes
+// seconds on a real database, and long when SATCHEL_STRESS is set.
+func rounds(short int) int {
+	if os.Getenv("SATCHEL_STRESS") != "" {
+		return short * 20
+	}
+	return short
+}
