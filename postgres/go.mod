@@ -1,0 +1,24 @@
+module github.com/satchel-go/satchel/postgres
+
+go 1.26.0
+
+require (
+	github.com/jackc/pgx/v5 v5.13.0
+	github.com/jmoiron/sqlx v1.4.0
+	github.com/lib/pq v1.12.3
+	github.com/robfig/cron/v3 v3.0.1
+	github.com/satchel-go/satchel/core v0.0.0
+	github.com/satchel-go/satchel/schema v0.0.0
+)
+
+require (
+	github.com/jackc/pgpassfile v1.0.0 // indirect
+	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
+	github.com/jackc/puddle/v2 v2.2.3 // indirect
+	golang.org/x/sync v0.22.0 // indirect
+	golang.org/x/text v0.41.0 // indirect
+)
+
+replace github.com/satchel-go/satchel/core => ../core
+
+replace github.com/satchel-go/satchel/schema => ../schema

@@ -1,0 +1,170 @@
+-- Claims due entries under a lease.
+--
+-- Every array of scans has one element per scan of the due-ordered index; a scan reads, for one destination type, the
+-- rows after (from_due, from_id) up to and including (to_due, to_id), at most "window" of them. With a lag, it starts
+-- that far before now instead.
+--   $1  text[]         scan: destination type
+--   $2  text[]         scan: from_due           $3  bigint[]  scan: from_id
+--   $4  text[]         scan: to_due             $5  bigint[]  scan: to_id
+--   $6  bigint[]       scan: lag in microseconds, 0 for none
+--   $7  int[]          scan: window
+--   $8  text[]         types of which every destination may be claimed ...
+--   $9  text[], $10 text[]   ... except these (type, destination)
+--   $11 text[], $12 text[]   (type, destination) that may be claimed of other types
+--   $13 text[]         aggregates of which the first unsettled row is looked at, since its predecessor was settled
+--   $14 int            limit: rows to claim          $15 int     longest run of one aggregate
+--   $16 text           owner                         $17 bigint  length of the lease in microseconds
+--   $18 bigint         lease to add the rows to, or NULL for a new one
+--
+-- Result: one row with meta set, then one row per claimed entry, in no order. meta is {"lease": id, "runs": [[id, ...], ...] in the
+-- order of delivery, "scans": [[number, rows, first due, first id, last due, last id], ...], "cut": [due, id] of the last row taken
+-- from a scan, "heads": n, "bumped": n}; a due time is in microseconds since 1970.
+--
+-- Index: idx_outbox_claim for scans, idx_outbox_aggregate for heads and runs, outbox_pkey for locks and the update. Sub-queries
+-- that must not become joins over the whole table are lateral. Look-ups by id say nothing of published_at and dead_lettered_at
+-- (PENDING rows have neither): a planner without statistics takes those for rarer than an id, and the partial indexes for better
+-- than the primary key. No column of any index is changed (HOT).
+WITH scanned AS MATERIALIZED (
+    SELECT s.ord, r.id, r.due, r.destination_type, r.destination, r.aggregate_id, r.state
+      FROM unnest($1::text[], $2::text[]::timestamptz[], $3::bigint[], $4::text[]::timestamptz[], $5::bigint[], $6::bigint[], $7::int[])
+           WITH ORDINALITY AS s (type, from_due, from_id, to_due, to_id, lag, win, ord)
+     CROSS JOIN LATERAL (
+            SELECT o.id, GREATEST(o.available_at, o.scheduled_at) AS due, o.destination_type, o.destination, o.aggregate_id, o.state
+              FROM {outbox} o
+             WHERE o.destination_type = s.type
+               AND o.published_at IS NULL AND o.dead_lettered_at IS NULL
+               AND (GREATEST(o.available_at, o.scheduled_at), o.id) >
+                   (CASE WHEN s.lag > 0 THEN statement_timestamp() - s.lag * interval '1 microsecond' ELSE s.from_due END, s.from_id)
+               AND (GREATEST(o.available_at, o.scheduled_at), o.id) <= (s.to_due, s.to_id)
+               AND GREATEST(o.available_at, o.scheduled_at) <= statement_timestamp()
+             ORDER BY GREATEST(o.available_at, o.scheduled_at), o.id
+             LIMIT s.win) r
+), rechecked AS MATERIALIZED (
+    SELECT r.id, r.due, r.destination_type, r.destination, r.aggregate_id, r.state,
+           CASE WHEN r.destination_type = ANY ($8::text[])
+                THEN (r.destination_type, r.destination) NOT IN (SELECT * FROM unnest($9::text[], $10::text[]))
+                ELSE (r.destination_type, r.destination) IN (SELECT * FROM unnest($11::text[], $12::text[])) END AS allowed
+      FROM unnest($13::text[]) AS a (id)
+     CROSS JOIN LATERAL (
+            SELECT o.id, GREATEST(o.available_at, o.scheduled_at) AS due, o.destination_type, o.destination, o.aggregate_id, o.state
+              FROM {outbox} o
+             WHERE o.aggregate_id >= a.id AND o.aggregate_id <= a.id
+               AND o.published_at IS NULL AND o.dead_lettered_at IS NULL
+             ORDER BY o.aggregate_id, o.id
+             LIMIT 1) r
+     WHERE r.state = 'PENDING' AND r.due <= statement_timestamp()
+), eligible AS MATERIALIZED (
+    SELECT DISTINCT ON (due, id) id, due, aggregate_id
+      FROM scanned s
+     WHERE state = 'PENDING'
+       AND CASE WHEN destination_type = ANY ($8::text[])
+                THEN (destination_type, destination) NOT IN (SELECT * FROM unnest($9::text[], $10::text[]))
+                ELSE (destination_type, destination) IN (SELECT * FROM unnest($11::text[], $12::text[])) END
+), line AS MATERIALIZED (
+    -- The first unsettled row of each aggregate in sight, looked up once per aggregate: a busy aggregate can have many
+    -- rows here, and many settled ones that a vacuum has not removed yet.
+    SELECT f.id
+      FROM (SELECT DISTINCT aggregate_id FROM eligible WHERE aggregate_id IS NOT NULL) a
+     CROSS JOIN LATERAL (
+            SELECT o.id
+              FROM {outbox} o
+             WHERE o.aggregate_id >= a.aggregate_id AND o.aggregate_id <= a.aggregate_id
+               AND o.published_at IS NULL AND o.dead_lettered_at IS NULL
+             ORDER BY o.aggregate_id, o.id
+             LIMIT 1) f
+), candidate AS MATERIALIZED (
+    -- Heads of rechecked aggregates and rows of scans take turns, so that neither starves the other.
+    SELECT id, due, scan, row_number() OVER (PARTITION BY scan ORDER BY due, id) AS turn
+      FROM (SELECT id, due, false AS scan FROM rechecked WHERE allowed
+            UNION ALL
+            SELECT id, due, true
+              FROM eligible e
+             WHERE (aggregate_id IS NULL OR id IN (SELECT id FROM line))
+               AND id NOT IN (SELECT id FROM rechecked)) c
+     ORDER BY turn, scan
+), head AS MATERIALIZED (
+    -- The head's row lock is the aggregate's mutex: whoever has it may touch the aggregate.
+    SELECT c.scan, c.due, h.id, h.aggregate_id, h.destination_type, row_number() OVER () AS ord
+      FROM candidate c
+     CROSS JOIN LATERAL (
+            SELECT o.id, o.aggregate_id, o.destination_type
+              FROM {outbox} o
+             WHERE o.id = c.id AND o.state = 'PENDING'
+               AND GREATEST(o.available_at, o.scheduled_at) <= statement_timestamp()
+               FOR NO KEY UPDATE SKIP LOCKED) h
+     LIMIT $14::int
+), follower AS MATERIALIZED (
+    SELECT h.ord, f.id, f.place
+      FROM head h
+     CROSS JOIN LATERAL (
+            SELECT n.id, row_number() OVER (ORDER BY n.id) AS place,
+                   bool_and(n.state = 'PENDING' AND n.due <= statement_timestamp() AND n.destination_type = h.destination_type
+                            AND CASE WHEN n.destination_type = ANY ($8::text[])
+                                     THEN (n.destination_type, n.destination) NOT IN (SELECT * FROM unnest($9::text[], $10::text[]))
+                                     ELSE (n.destination_type, n.destination) IN (SELECT * FROM unnest($11::text[], $12::text[])) END)
+                   OVER (ORDER BY n.id) AS fits
+              FROM (SELECT o.id, GREATEST(o.available_at, o.scheduled_at) AS due, o.destination_type, o.destination, o.state
+                      FROM {outbox} o
+                     WHERE (o.aggregate_id, o.id) > (h.aggregate_id, h.id) AND o.aggregate_id <= h.aggregate_id
+                       AND o.published_at IS NULL AND o.dead_lettered_at IS NULL
+                     ORDER BY o.aggregate_id, o.id
+                     LIMIT LEAST($15::int - 1, $14::int - (SELECT count(*) FROM head))) n) f
+     WHERE h.aggregate_id IS NOT NULL AND f.fits
+     ORDER BY f.place, h.ord
+     LIMIT $14::int - (SELECT count(*) FROM head)
+), picked AS MATERIALIZED (
+    SELECT id, ord, 0 AS place FROM head
+    UNION ALL
+    SELECT id, ord, place FROM follower
+), fresh AS (
+    INSERT INTO {outbox_lease} (owner, expires_at, entry_ids)
+    SELECT $16, clock_timestamp() + $17::bigint * interval '1 microsecond', array_agg(id)
+      FROM picked
+     WHERE $18::bigint IS NULL
+    HAVING count(*) > 0
+    RETURNING id
+), grown AS (
+    UPDATE {outbox_lease}
+       SET entry_ids = entry_ids || ARRAY(SELECT id FROM picked)
+     WHERE id = $18::bigint AND EXISTS (SELECT FROM picked)
+    RETURNING id
+), claimed AS (
+    UPDATE {outbox} o
+       SET state = 'PROCESSING', claimed_at = statement_timestamp(), claimed_by = $16, claims = o.claims + 1,
+           updated_at = statement_timestamp(), lease_id = (SELECT id FROM fresh UNION ALL SELECT id FROM grown)
+     WHERE o.id = ANY (ARRAY(SELECT id FROM picked)) AND o.state = 'PENDING'
+       -- A lease that was to be added to may have been taken back meanwhile: then nothing is claimed.
+       AND (SELECT id FROM fresh UNION ALL SELECT id FROM grown) IS NOT NULL
+    RETURNING o.id, o.carrier_id, o.aggregate_type, o.aggregate_id, o.event_type, o.destination, o.destination_type, o.payload,
+              o.payload_raw, o.content_type, o.headers, o.metadata, o.attempt, o.max_attempts, o.claims, o.available_at,
+              o.scheduled_at, o.created_at
+), bumped AS (
+    -- A next head that is not for this node moves to the tail of the index, where the nodes that serve it look.
+    UPDATE {outbox} o
+       SET available_at = clock_timestamp(), updated_at = statement_timestamp()
+     WHERE o.id = ANY (ARRAY(
+            SELECT l.id FROM rechecked r
+             CROSS JOIN LATERAL (SELECT b.id FROM {outbox} b WHERE b.id = r.id AND b.state = 'PENDING' FOR NO KEY UPDATE SKIP LOCKED) l
+             WHERE NOT r.allowed))
+       AND o.state = 'PENDING'
+    RETURNING o.id
+)
+SELECT jsonb_build_object(
+           'lease', (SELECT id FROM fresh UNION ALL SELECT id FROM grown),
+           'runs', (SELECT jsonb_agg(run ORDER BY ord) FROM (SELECT ord, jsonb_agg(id ORDER BY place) AS run FROM picked GROUP BY ord) r),
+           'scans', (SELECT jsonb_agg(jsonb_build_array(ord, n, fd, fi, ld, li)) FROM (
+                        SELECT ord, count(*) AS n,
+                               (array_agg(us ORDER BY due, id))[1] AS fd, (array_agg(id ORDER BY due, id))[1] AS fi,
+                               (array_agg(us ORDER BY due DESC, id DESC))[1] AS ld, (array_agg(id ORDER BY due DESC, id DESC))[1] AS li
+                          FROM (SELECT ord, id, due, (extract(epoch FROM due) * 1000000)::bigint AS us FROM scanned) s
+                         GROUP BY ord) e),
+           'cut', (SELECT jsonb_build_array((extract(epoch FROM due) * 1000000)::bigint, id)
+                     FROM head WHERE scan ORDER BY due DESC, id DESC LIMIT 1),
+           'heads', (SELECT count(*) FROM head),
+           'bumped', (SELECT count(*) FROM bumped)) AS meta,
+       NULL::bigint AS id, NULL::uuid AS carrier_id, NULL::text AS aggregate_type, NULL::text AS aggregate_id, NULL::text AS event_type,
+       NULL::text AS destination, NULL::text AS destination_type, NULL::jsonb AS payload, NULL::bytea AS payload_raw,
+       NULL::text AS content_type, NULL::jsonb AS headers, NULL::jsonb AS metadata, NULL::int AS attempt, NULL::int AS max_attempts,
+       NULL::int AS claims, NULL::timestamptz AS available_at, NULL::timestamptz AS scheduled_at, NULL::timestamptz AS created_at
+UNION ALL
+SELECT NULL, c.* FROM claimed c;

@@ -1,0 +1,279 @@
+package postgres
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/satchel-go/satchel/core/claim"
+	"github.com/satchel-go/satchel/core/outbox"
+	"github.com/satchel-go/satchel/core/relay"
+	"github.com/satchel-go/satchel/postgres/internal/pgtest"
+	"github.com/satchel-go/satchel/postgres/internal/reading"
+)
+
+// alone is a store that has one way of finding rows left.
+type alone struct {
+	testing.TB
+	placed
+	ctx     context.Context
+	store   *Store
+	session relay.Session
+}
+
+func only(t *testing.T, paths reading.Paths) *alone {
+	t.Helper()
+	p := place(t, pgtest.Mapped)
+	store, err := NewStore(p.pool, Config{Schema: p.schema, paths: paths})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &alone{t, p, testContext(t), store, store.Open(relay.SessionOptions{Owner: "one"})}
+}
+
+// take claims until nothing more is said to be there, and returns what it got.
+func (a *alone) take(s relay.Session, req relay.ClaimRequest) (got []outbox.ID, batches []relay.Batch) {
+	a.Helper()
+	for more := true; more; {
+		batch, err := s.Claim(a.ctx, req)
+		if err != nil {
+			a.Fatal(err)
+		}
+		more = batch.More
+		batches = append(batches, batch)
+		for _, r := range batch.Records {
+			got = append(got, r.ID)
+		}
+	}
+	return got, batches
+}
+
+// settle records one kind of outcome for everything in the batches.
+func (a *alone) settle(s relay.Session, kind relay.OutcomeKind, batches []relay.Batch) {
+	a.Helper()
+	var outcomes []relay.Outcome
+	for _, b := range batches {
+		for _, r := range b.Records {
+			outcomes = append(outcomes, relay.Outcome{ID: r.ID, Lease: b.Lease, Kind: kind, AggregateID: r.AggregateID})
+		}
+	}
+	if recorded, err := s.Settle(a.ctx, outcomes, nil); err != nil || slices.Contains(recorded, false) {
+		a.Fatalf("settle: %v, %v", recorded, err)
+	}
+}
+
+func (a *alone) expect(what string, got []outbox.ID, want ...outbox.ID) {
+	a.Helper()
+	if !slices.Equal(got, want) {
+		a.Errorf("%s: claimed %v, want %v", what, got, want)
+	}
+}
+
+func alpha(aggregate string) outbox.Entry {
+	return outbox.Entry{DestinationType: "ALPHA", Destination: "x", EventType: "e", AggregateID: aggregate, Payload: 1}
+}
+
+var tailOnly = reading.Paths{NoOverlap: true, NoSweep: true}
+
+func TestPathTail(t *testing.T) {
+	t.Parallel()
+	a := only(t, tailOnly)
+	for range 3 {
+		ids := publishing(t, a.placed, alpha(""), alpha(""), alpha(""))
+		got, _ := a.take(a.session, request(2))
+		a.expect("in the order of insertion", got, ids...)
+	}
+	soon := alpha("")
+	soon.ScheduledAt = time.Now().Add(300 * time.Millisecond)
+	scheduled := publishing(t, a.placed, soon)
+	published := publishing(t, a.placed, alpha(""))
+	got, _ := a.take(a.session, request(10))
+	a.expect("before its time", got, published...)
+	for deadline := time.Now().Add(20 * time.Second); len(got) == len(published) && time.Now().Before(deadline); {
+		more, _ := a.take(a.session, request(10))
+		got = append(got, more...)
+	}
+	a.expect("what becomes due, at the tail", got, append(published, scheduled...)...)
+}
+
+// late publishes an entry in a transaction that commits after a younger one was read.
+func (a *alone) late(open time.Duration) outbox.ID {
+	a.Helper()
+	publishing(a.TB, a.placed, alpha("")) // so that there is a position
+	a.take(a.session, request(10))
+	tx, err := a.pool.Begin(a.ctx)
+	if err != nil {
+		a.Fatal(err)
+	}
+	ids, err := pgxStatements(a.TB, a.schema)(tx).PublishAll(a.ctx, alpha(""))
+	if err != nil {
+		a.Fatal(err)
+	}
+	younger := publishing(a.TB, a.placed, alpha(""))
+	got, _ := a.take(a.session, request(10))
+	a.expect("before the commit", got, younger...)
+	time.Sleep(open)
+	if err := tx.Commit(a.ctx); err != nil {
+		a.Fatal(err)
+	}
+	return ids[0]
+}
+
+// eventually claims until the entries are found, and fails when that takes too long.
+func (a *alone) eventually(what string, want ...outbox.ID) {
+	a.Helper()
+	var got []outbox.ID
+	for deadline := time.Now().Add(20 * time.Second); len(got) < len(want) && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		found, _ := a.take(a.session, request(10))
+		got = append(got, found...)
+	}
+	a.expect(what, got, want...)
+}
+
+func TestPathTailDoesNotLookBack(t *testing.T) {
+	t.Parallel()
+	a := only(t, tailOnly)
+	a.late(0)
+	for range 10 {
+		got, _ := a.take(a.session, request(10))
+		a.expect("with the tail only", got)
+	}
+}
+
+func TestPathOverlap(t *testing.T) {
+	t.Parallel()
+	a := only(t, reading.Paths{NoSweep: true})
+	for range 5 { // a slow machine may take longer between the commit and the claim than the overlap reaches
+		id := a.late(0)
+		for range 5 {
+			if got, _ := a.take(a.session, request(10)); len(got) > 0 {
+				a.expect("by the overlap", got, id)
+				return
+			}
+		}
+	}
+	t.Error("five entries that were committed late were not found by the overlap")
+}
+
+func TestPathSweepFindsLongTransaction(t *testing.T) {
+	t.Parallel()
+	a := only(t, reading.Paths{NoOverlap: true})
+	id := a.late(1200 * time.Millisecond)
+	a.eventually("by the sweep", id)
+}
+
+func TestPathSweepFindsOldDueTime(t *testing.T) {
+	t.Parallel()
+	a := only(t, reading.Paths{NoOverlap: true})
+	publishing(t, a.placed, alpha(""))
+	// It is younger than the sweep's own start, but its due time is long past.
+	if _, err := a.session.Claim(a.ctx, request(10)); err != nil {
+		t.Fatal(err)
+	}
+	var id outbox.ID
+	err := a.pool.QueryRow(a.ctx, `INSERT INTO `+pgx.Identifier{a.schema, "outbox"}.Sanitize()+`
+		(carrier_id, event_type, destination, destination_type, payload, available_at)
+		VALUES (gen_random_uuid(), 'raw', 'x', 'ALPHA', '1', now() - interval '1 day') RETURNING id`).Scan(&id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.eventually("by the sweep", id)
+}
+
+func TestPathSuccessor(t *testing.T) {
+	t.Parallel()
+	a := only(t, tailOnly)
+	ids := publishing(t, a.placed, alpha("a"), alpha("a"), alpha("a"))
+	for i := range ids {
+		got, batches := a.take(a.session, request(10))
+		a.expect("the head", got, ids[i])
+		a.settle(a.session, []relay.OutcomeKind{relay.Published, relay.DeadLettered}[i%2], batches)
+	}
+	// A retried head is due later, so it is at the tail; nothing is looked up for it.
+	id := publishing(t, a.placed, alpha("b"), alpha("b"))[0]
+	_, batches := a.take(a.session, request(10))
+	a.settle(a.session, relay.Retried, batches)
+	got, _ := a.take(a.session, request(10))
+	a.expect("the head again", got, id)
+}
+
+// TestPathForeignSuccessor: the next entry is for another node, which has passed it
+// while it was blocked: the node that settled the head shows it to the other.
+func TestPathForeignSuccessor(t *testing.T) {
+	t.Parallel()
+	a := only(t, tailOnly)
+	beta := alpha("a")
+	beta.DestinationType = "BETA"
+	ids := publishing(t, a.placed, alpha("a"), beta)
+	other := a.store.Open(relay.SessionOptions{Owner: "other"})
+	here, there := request(10), request(10)
+	here.Scope, there.Scope = here.Scope.Only("ALPHA"), there.Scope.Only("BETA")
+	got, _ := a.take(other, there)
+	a.expect("while it is blocked", got)
+	got, batches := a.take(a.session, here)
+	a.expect("the head", got, ids[0])
+	a.settle(a.session, relay.Published, batches)
+	got, _ = a.take(other, there)
+	a.expect("before it was shown", got)
+	got, _ = a.take(a.session, here)
+	a.expect("not for this node", got)
+	got, _ = a.take(other, there)
+	a.expect("after it was shown", got, ids[1])
+}
+
+func TestPathComingBack(t *testing.T) {
+	t.Parallel()
+	a := only(t, tailOnly)
+	ids := publishing(t, a.placed, alpha(""), alpha("a"))
+	other := a.store.Open(relay.SessionOptions{Owner: "other"})
+	for _, back := range []func([]relay.Batch){
+		func(b []relay.Batch) { a.settle(other, relay.Released, b) },
+		func(b []relay.Batch) { a.settle(other, relay.Deferred, b) },
+		func(b []relay.Batch) {
+			if err := newTable(a.pool, a.schema).AgeLeases(a.ctx, time.Hour, b[0].Lease); err != nil {
+				t.Fatal(err)
+			}
+			if r, err := a.store.Reclaim(a.ctx, 10, 100); err != nil || r.Returned != 2 {
+				t.Fatalf("reclaim: %+v, %v", r, err)
+			}
+		},
+	} {
+		got, batches := a.take(other, request(10))
+		a.expect("by the other", got, ids...)
+		publishing(t, a.placed, alpha(""))
+		_, passed := a.take(a.session, request(10)) // the position is behind them now
+		a.settle(a.session, relay.Published, passed)
+		back(batches)
+		got, batches = a.take(a.session, request(10))
+		slices.Sort(got)
+		a.expect("what came back", got, ids...)
+		a.settle(a.session, relay.Released, batches)
+	}
+}
+
+func TestPathWiderScope(t *testing.T) {
+	t.Parallel()
+	a := only(t, tailOnly)
+	y := alpha("")
+	y.Destination = "y"
+	ids := publishing(t, a.placed, y, alpha(""))
+	req := request(10)
+	narrow, err := claim.Resolve(claim.Capabilities{"ALPHA": claim.Targets(func() []string { return []string{"x"} })})
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Scope = narrow
+	got, _ := a.take(a.session, req)
+	a.expect("within the narrow scope", got, ids[1])
+	got, _ = a.take(a.session, request(10))
+	a.expect("within the wide scope", got, ids[0])
+	req.Scope = request(1).Scope.Without("ALPHA", "y") // a destination is paused, and then not
+	more := publishing(t, a.placed, y)
+	got, _ = a.take(a.session, req)
+	a.expect("while paused", got)
+	got, _ = a.take(a.session, request(10))
+	a.expect("after the pause", got, more...)
+}
