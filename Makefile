@@ -1,0 +1,65 @@
+# satchel. `make` lists the targets.
+# The workspace has no module at its root, so every target loops over the modules.
+
+GO       ?= go
+# The modules, in the order of their dependencies.
+MODULES  := core schema schema/migrator servers postgres adapters-service adapters-delayedjob adapters-kafka adapters-http integration examples/orders
+WITH     := $(GO) run ./servers/cmd/with
+POSTGRES := -postgres -postgres-setting max_connections=300 -postgres-setting max_prepared_transactions=10
+# The linter is not a dependency of any module: it would bring hundreds along.
+GOLANGCI_VERSION := v2.15.0
+GOLANGCI := $(shell command -v golangci-lint || echo $(shell $(GO) env GOPATH)/bin/golangci-lint)
+
+ORDERS   ?= 20000
+NODES    ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help build test race demo fmt lint tools verify verify/core verify/tidy verify/docs verify/size verify/schema cover
+
+help: ## List the targets
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z\/-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## Build every module by itself, without the workspace
+	@for m in $(MODULES); do echo "== $$m"; (cd $$m && GOWORK=off $(GO) build ./... && GOWORK=off $(GO) vet ./...) || exit 1; done
+
+test: ## Run every test against real servers; finds or starts a PostgreSQL
+	$(WITH) $(POSTGRES) -redis -- scripts/test $(MODULES)
+
+race: ## The same under the race detector (needs a C compiler)
+	$(WITH) $(POSTGRES) -redis -- scripts/test -race $(MODULES)
+
+demo: ## Orders through a relay that is killed half-way, reconciled (ORDERS=20000 NODES=2)
+	$(WITH) $(POSTGRES) -- $(GO) run ./examples/orders demo -orders $(ORDERS) -nodes $(NODES)
+
+fmt: ## Format every file
+	gofmt -s -w $(MODULES)
+
+tools: ## Install the linter
+	$(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
+
+lint: ## Run the linter, which also enforces the arrows between modules
+	@test -x "$(GOLANGCI)" || { echo "no golangci-lint: run make tools"; exit 1; }
+	$(GOLANGCI) config verify
+	$(GOLANGCI) run $(addsuffix /...,$(addprefix ./,$(MODULES)))
+
+verify: verify/core verify/tidy verify/schema verify/docs verify/size ## Check what the code promises about itself
+
+verify/core: ## core requires nothing
+	@! grep -qE '^[[:space:]]*require' core/go.mod || { echo "core/go.mod requires something"; exit 1; }
+	@! grep -qE '^[[:space:]]*require' schema/go.mod || { echo "schema/go.mod requires something"; exit 1; }
+
+verify/tidy: ## go.mod and go.sum say what the code needs
+	@for m in $(MODULES); do (cd $$m && GOWORK=off $(GO) mod tidy -diff) || { echo "$$m is not tidy"; exit 1; }; done
+
+verify/schema: ## The migrations are as their checksums say
+	cd schema && GOWORK=off $(GO) test ./...
+
+verify/docs: ## Files and symbols that the documents name exist
+	scripts/verify-docs
+
+verify/size: ## No hand-written file is longer than 300 lines
+	@long=$$(git ls-files '*.go' | grep -v wire_gen.go | while read -r f; do n=$$(wc -l <"$$f"); [ $$n -le 300 ] || echo "$$f: $$n lines"; done); \
+	 [ -z "$$long" ] || { echo "$$long"; exit 1; }
+
+cover: ## Coverage of core
+	cd core && GOWORK=off $(GO) test -coverprofile=/dev/null ./...
