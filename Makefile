@@ -10,8 +10,12 @@ POSTGRES := -postgres -postgres-setting max_connections=300 -postgres-setting ma
 GOLANGCI_VERSION := v2.15.0
 GOLANGCI := $(shell command -v golangci-lint || echo $(shell $(GO) env GOPATH)/bin/golangci-lint)
 
+# The demo: how many orders, over how many relays, to which kind of destination.
 ORDERS   ?= 20000
 NODES    ?= 2
+DEST     ?= service
+SERVERS_kafka := -kafka
+SERVERS_jobs  := -redis
 
 .DEFAULT_GOAL := help
 .PHONY: help build test race demo fmt lint tools verify verify/core verify/tidy verify/docs verify/size verify/schema cover
@@ -20,7 +24,7 @@ help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z\/-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## Build every module by itself, without the workspace
-	@for m in $(MODULES); do echo "== $$m"; (cd $$m && GOWORK=off $(GO) build ./... && GOWORK=off $(GO) vet ./...) || exit 1; done
+	@for m in $(MODULES); do echo "== $$m"; (cd $$m && GOWORK=off $(GO) build -o /dev/null ./... && GOWORK=off $(GO) vet ./...) || exit 1; done
 
 test: ## Run every test against real servers; finds or starts a PostgreSQL
 	$(WITH) $(POSTGRES) -redis -- scripts/test $(MODULES)
@@ -28,8 +32,8 @@ test: ## Run every test against real servers; finds or starts a PostgreSQL
 race: ## The same under the race detector (needs a C compiler)
 	$(WITH) $(POSTGRES) -redis -- scripts/test -race $(MODULES)
 
-demo: ## Orders through a relay that is killed half-way, reconciled (ORDERS=20000 NODES=2)
-	$(WITH) $(POSTGRES) -- $(GO) run ./examples/orders demo -orders $(ORDERS) -nodes $(NODES)
+demo: ## Orders through relays of which one is killed (ORDERS=20000 NODES=2 DEST=service|http|kafka|jobs)
+	$(WITH) $(POSTGRES) $(SERVERS_$(DEST)) -- $(GO) run ./examples/orders demo -dest $(DEST) -orders $(ORDERS) -nodes $(NODES)
 
 fmt: ## Format every file
 	gofmt -s -w $(MODULES)

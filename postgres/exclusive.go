@@ -5,9 +5,20 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/satchel-go/satchel/core/relay"
 	"github.com/satchel-go/satchel/postgres/internal/pgerr"
+)
+
+const (
+	// lockIdle is how long the server keeps the lock of a node that it hears nothing of.
+	lockIdle = 15 * time.Second
+	// lockBeat is how often a node that works is heard of.
+	lockBeat = lockIdle / 3
+	// lockSetting makes the server end the transaction that holds the lock.
+	lockSetting = "SET LOCAL idle_in_transaction_session_timeout = '15s'"
 )
 
 // Exclusive runs work unless another node runs the same job now, or began it less
@@ -15,49 +26,112 @@ import (
 // thus do the job once.
 //
 // While work runs, a transaction on a connection of its own, outside the pool, holds an
-// advisory lock; it ends with the connection, so a crashed node keeps nobody waiting. The
-// transaction reads and writes nothing and holds back no vacuum. Should the connection
-// be lost meanwhile, two nodes may do the job at once, which the statements of
-// maintenance bear. The runs are recorded in the table outbox_maintenance.
+// advisory lock; it ends with the connection, so a crashed node keeps nobody waiting. A
+// node that is cut off from the server keeps the others waiting for 15 seconds, and
+// the context of its work ends when it notices. The transaction reads and writes nothing
+// and holds back no vacuum. Should the connection be lost meanwhile, two nodes may do the
+// job at once for a moment, which the statements of maintenance bear. The runs are
+// recorded in the table outbox_maintenance.
 func (s *Store) Exclusive(ctx context.Context, job, owner string, period time.Duration, work func(ctx context.Context) (affected int64, err error)) (ran bool, err error) {
 	const op = "maintenance.exclusive"
-	conn, err := pgx.ConnectConfig(ctx, s.pool.Config().ConnConfig)
-	if err != nil {
+	lock, err := s.lockJob(ctx, job)
+	if lock == nil {
 		return false, pgerr.Wrap(op, err)
 	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	tx, err := conn.Begin(ctx)
-	if err != nil {
-		return false, pgerr.Wrap(op, err)
-	}
-	locked := false
-	if err := tx.QueryRow(ctx, s.stmt.MaintenanceLock, s.stmt.Outbox, job).Scan(&locked); err != nil || !locked {
-		return false, pgerr.Wrap(op, err)
-	}
+	defer lock.release()
 	ours := false
-	err = s.use(ctx, op, func(conn *pgxpool.Conn) error {
-		tag, err := conn.Exec(ctx, s.stmt.MaintenanceBegin, job, owner, period.Microseconds())
-		ours = tag.RowsAffected() > 0
-		return err
+	err = s.batch(ctx, op, func(b *pgx.Batch) {
+		b.Queue(s.stmt.MaintenanceBegin, job, owner, period.Microseconds()).Exec(func(tag pgconn.CommandTag) error {
+			ours = tag.RowsAffected() > 0
+			return nil
+		})
 	})
 	if err != nil || !ours {
 		return false, err
 	}
-	affected, err := work(ctx)
-	if endErr := s.use(context.WithoutCancel(ctx), op, func(conn *pgxpool.Conn) error {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-		defer cancel()
-		_, err := conn.Exec(ctx, s.stmt.MaintenanceEnd, job, owner, affected)
-		return err
-	}); err == nil {
-		err = endErr
+	affected, err := lock.during(ctx, op, work)
+	if err != nil {
+		return true, err
 	}
-	return true, err
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	return true, s.batch(ending, op, func(b *pgx.Batch) {
+		b.Queue(s.stmt.MaintenanceEnd, job, owner, affected)
+	})
 }
 
-// LastRun returns how long ago a maintenance job was last finished by any node, or ok
-// false when it never was. An age of several of the job's periods means that nobody
-// runs it: alarm on it.
+// jobLock is the lock of a job, held by an open transaction.
+type jobLock struct {
+	conn *pgx.Conn
+	tx   pgx.Tx
+}
+
+// lockJob returns nil when another node holds the lock, or with an error.
+func (s *Store) lockJob(ctx context.Context, job string) (_ *jobLock, err error) {
+	ctx, cancel := context.WithTimeout(ctx, relay.DefaultStoreTimeout)
+	defer cancel()
+	conn, err := pgx.ConnectConfig(ctx, s.pool.Config().ConnConfig)
+	if err != nil {
+		return nil, err
+	}
+	lock := &jobLock{conn: conn}
+	locked := false
+	if lock.tx, err = conn.Begin(ctx); err == nil {
+		if _, err = lock.tx.Exec(ctx, lockSetting); err == nil {
+			err = lock.tx.QueryRow(ctx, s.stmt.MaintenanceLock, s.stmt.Outbox, job).Scan(&locked)
+		}
+	}
+	if err != nil || !locked {
+		lock.release()
+		return nil, err
+	}
+	return lock, nil
+}
+
+// release closes the connection, and with it ends the transaction and the lock.
+func (l *jobLock) release() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = l.conn.Close(ctx)
+}
+
+// during runs work and meanwhile shows the server that this node is alive. When the
+// server does not answer, the context of work ends: a call that waits for the same
+// network would otherwise wait for as long as the operating system does.
+func (l *jobLock) during(ctx context.Context, op string, work func(ctx context.Context) (int64, error)) (int64, error) {
+	working, end := context.WithCancelCause(ctx)
+	ended := make(chan struct{})
+	defer func() {
+		end(nil)
+		<-ended
+	}()
+	go func() {
+		defer close(ended)
+		for beat := time.NewTicker(lockBeat); ; {
+			select {
+			case <-working.Done():
+				beat.Stop()
+				return
+			case <-beat.C:
+			}
+			call, cancel := context.WithTimeout(working, lockBeat)
+			_, err := l.tx.Exec(call, "SELECT")
+			cancel()
+			if err != nil {
+				end(pgerr.Wrap(op, err))
+			}
+		}
+	}()
+	affected, err := work(working)
+	if err != nil && ctx.Err() == nil && working.Err() != nil {
+		err = context.Cause(working) // says more than that the context ended
+	}
+	return affected, err
+}
+
+// LastRun returns how long ago a maintenance job last succeeded on any node, or ok
+// false when it never did. An age of several of the job's periods means that nobody
+// runs it, or that it fails every time: alarm on it.
 func (s *Store) LastRun(ctx context.Context, job string) (age time.Duration, ok bool, err error) {
 	var micros []int64
 	err = s.use(ctx, "maintenance.lastRun", func(conn *pgxpool.Conn) error {

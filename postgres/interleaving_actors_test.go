@@ -145,11 +145,17 @@ func (w *world) deliver(session relay.Session, random *rand.Rand, batch relay.Ba
 	}
 	var outcomes []relay.Outcome
 	failed := map[string]bool{}
+	inTx := random.IntN(8) == 0
 	for _, r := range batch.Records {
 		o := relay.Outcome{ID: r.ID, Lease: batch.Lease, Kind: relay.Published, AggregateID: r.AggregateID}
 		switch {
 		case r.AggregateID != "" && failed[r.AggregateID]:
 			o.Kind = relay.ReleasedBehind
+		case inTx:
+			if failed[r.AggregateID] = !w.deliverTx(session, o); !failed[r.AggregateID] {
+				continue
+			}
+			o.Kind = relay.ReleasedBehind // if it is still ours
 		case disturbing && random.IntN(5) == 0:
 			failed[r.AggregateID] = true
 			o.Kind = []relay.OutcomeKind{relay.Retried, relay.Deferred, relay.Released}[random.IntN(3)]
@@ -157,12 +163,27 @@ func (w *world) deliver(session relay.Session, random *rand.Rand, batch relay.Ba
 		}
 		outcomes = append(outcomes, o)
 	}
-	if random.IntN(3) == 0 { // in two calls, the first of which is the first part of each run
+	if len(outcomes) > 1 && random.IntN(3) == 0 { // in two calls, the first of which is the first part of each run
 		cut := random.IntN(len(outcomes))
 		w.settle(session, outcomes[:cut], nil)
 		outcomes = outcomes[cut:]
 	}
 	w.settle(session, outcomes, []relay.LeaseID{batch.Lease})
+}
+
+// deliverTx delivers in the transaction that settles, and reports whether that is certain.
+func (w *world) deliverTx(session relay.Session, o relay.Outcome) bool {
+	w.checker.finishing(o.AggregateID, o.ID)
+	began := w.checker.moment()
+	recorded, workErr, err := session.(relay.TxSession).DeliverTx(w.ctx, o, func(context.Context, any) error { return nil })
+	if workErr != nil {
+		w.Errorf("deliver: the work failed: %v", workErr)
+	}
+	if w.disturbed("deliver", err) {
+		return false
+	}
+	w.checker.settled([]relay.Outcome{o}, began, []bool{recorded})
+	return recorded
 }
 
 // settle repeats a settlement until its answer is known.

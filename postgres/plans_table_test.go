@@ -22,15 +22,15 @@ func bigDatabase(t *testing.T, entries int, analysed bool) *pgx.Conn {
 		}
 	}
 	for _, table := range []string{"outbox", "inbox", "outbox_lease"} {
-		must("ALTER TABLE " + table + " SET (autovacuum_enabled = off)")
-		must("VACUUM (ANALYZE) " + table) // the statistics say: empty
+		must("ALTER TABLE " + table + " SET UNLOGGED, SET (autovacuum_enabled = off)") // quicker to fill, planned alike
+		must("VACUUM (ANALYZE) " + table)                                              // the statistics say: empty
 	}
 	rebuild := dropIndexes(ctx, t, conn)
 	// Of ten entries seven are published, one is dead, two are unsettled. One in a
 	// hundred unsettled ones is in process; half are due, a quarter has no aggregate.
 	must(`INSERT INTO outbox (carrier_id, aggregate_id, event_type, destination, destination_type, payload, available_at, state,
 			published_at, dead_lettered_at, lease_id, claims, created_at)
-		SELECT gen_random_uuid(), CASE WHEN i % 4 > 0 THEN 'a' || i / 50 % 20000 END, 'e', 'd' || i % 7,
+		SELECT lpad(to_hex(i), 32, '0')::uuid, CASE WHEN i % 4 > 0 THEN 'a' || i / 50 % 20000 END, 'e', 'd' || i % 7,
 			CASE WHEN i % 3 = 0 THEN 'BETA' ELSE 'ALPHA' END, '{"n":1}', now() + (i - $1 * 0.5) * interval '1 millisecond',
 			CASE WHEN i % 10 < 7 THEN 'PUBLISHED' WHEN i % 10 = 7 THEN 'DEAD_LETTER' WHEN i % 1000 = 8 THEN 'PROCESSING' ELSE 'PENDING' END,
 			CASE WHEN i % 10 < 7 THEN now() - (i % 20) * interval '1 day' END, CASE WHEN i % 10 = 7 THEN now() - (i % 40) * interval '1 day' END,
@@ -44,7 +44,7 @@ func bigDatabase(t *testing.T, entries int, analysed bool) *pgx.Conn {
 		must(sql)
 	}
 	if analysed {
-		must("VACUUM (ANALYZE) outbox, inbox, outbox_lease")
+		must("ANALYZE outbox, inbox, outbox_lease") // a vacuum would depend on what else runs on the server
 	}
 	return conn
 }

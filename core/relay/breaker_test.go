@@ -268,3 +268,23 @@ func (b *badBreakerObserver) BreakerChanged(context.Context, destination.Type, s
 	}
 	time.Sleep(4 * time.Second)
 }
+
+// TestBacklogFollowsASlowProbe: the relay has long gone to sleep when the answer comes.
+func TestBacklogFollowsASlowProbe(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := memstore.New(memstore.Options{})
+		back := time.Now().Add(500 * time.Millisecond)
+		h := handler(t, func(context.Context, delivery.Envelope, int) error {
+			if time.Now().Before(back) {
+				return delivery.Unavailable(errors.New("down"))
+			}
+			time.Sleep(5 * time.Second)
+			return nil
+		})
+		ids := publish(t, s, entries(10, unordered)...)
+		x := start(t, s, relay.Config{PollingInterval: time.Hour}, h)
+		time.Sleep(12 * time.Second)
+		wantStates(t, s, ids, outbox.Published)
+		x.end()
+	})
+}

@@ -66,7 +66,7 @@ func (l *loop) free() int {
 }
 
 // claimTime returns when the next claim is to be made, if slots allow one.
-func (l *loop) claimTime(now time.Time) (time.Time, bool) {
+func (l *loop) claimTime() (time.Time, bool) {
 	if l.claims.busy || l.stopping.Load() || l.plan.limit > 0 && l.claims.made || l.free() == 0 {
 		return time.Time{}, false
 	}
@@ -79,7 +79,7 @@ func (l *loop) claimTime(now time.Time) (time.Time, bool) {
 
 // claim starts a claim if it is time.
 func (l *loop) claim(now time.Time) {
-	at, ok := l.claimTime(now)
+	at, ok := l.claimTime()
 	if !ok || now.Before(at) {
 		return
 	}

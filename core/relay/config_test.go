@@ -3,7 +3,6 @@ package relay_test
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -15,8 +14,6 @@ import (
 	"github.com/satchel-go/satchel/core/delivery"
 	"github.com/satchel-go/satchel/core/fault"
 	"github.com/satchel-go/satchel/core/memstore"
-	"github.com/satchel-go/satchel/core/outbox"
-	"github.com/satchel-go/satchel/core/propagation"
 	"github.com/satchel-go/satchel/core/relay"
 )
 
@@ -183,63 +180,6 @@ func TestAllProblemsAtOnce(t *testing.T) {
 	}
 }
 
-// TestDeliveryTimeout bounds an attempt, not a run of them.
-func TestDeliveryTimeout(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
-		h := handler(t, func(ctx context.Context, e delivery.Envelope, nth int) error {
-			deadline, ok := ctx.Deadline()
-			if !ok || time.Until(deadline) != 10*time.Second {
-				t.Errorf("the deadline is %v away", time.Until(deadline))
-			}
-			if e.ID == 3 && nth == 1 {
-				<-ctx.Done()
-				return ctx.Err()
-			}
-			time.Sleep(9 * time.Second)
-			return nil
-		})
-		publish(t, s, entries(3, same("A"))...)
-		x := start(t, s, relay.Config{DeliveryTimeout: 10 * time.Second}, h)
-		until(t, "the end", settled(s))
-		x.end()
-		if c := h.of(3)[0]; c.End.Sub(c.Start) != 10*time.Second {
-			t.Errorf("the attempt ended after %v", c.End.Sub(c.Start))
-		}
-		if got := rows(s)[3].LastError; got != context.DeadlineExceeded.Error() {
-			t.Errorf("the error is %q", got)
-		}
-	})
-}
-
-// TestStoreTimeout bounds each call of the store.
-func TestStoreTimeout(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
-		check := func(ctx context.Context) {
-			if deadline, ok := ctx.Deadline(); !ok || time.Until(deadline) != 7*time.Second {
-				t.Errorf("the deadline is %v away", time.Until(deadline))
-			}
-		}
-		w := &wrapped{
-			Store: s,
-			claim: func(ctx context.Context, next relay.Session, req relay.ClaimRequest) (relay.Batch, error) {
-				check(ctx)
-				return next.Claim(ctx, req)
-			},
-			settle: func(ctx context.Context, next relay.Session, o []relay.Outcome, ended []relay.LeaseID) ([]bool, error) {
-				check(ctx)
-				return next.Settle(ctx, o, ended)
-			},
-		}
-		ids := publish(t, s, entryOf(""))
-		x := start(t, w, relay.Config{StoreTimeout: 7 * time.Second}, handler(t, nil))
-		until(t, "the end", settled(s))
-		x.end()
-		wantStates(t, s, ids, outbox.Published)
-	})
-}
-
 // TestOwner: the configured name is the one in the store; without one, every relay has
 // its own.
 func TestOwner(t *testing.T) {
@@ -258,65 +198,6 @@ func TestOwner(t *testing.T) {
 		one, two := newRelay(t, s, relay.Config{}), newRelay(t, s, relay.Config{})
 		if one.Owner() == two.Owner() || one.Owner() == "" || len(one.Owner()) > 255 {
 			t.Errorf("default owners %q and %q", one.Owner(), two.Owner())
-		}
-	})
-}
-
-// TestPropagation: context that was stored at publish is there when the handler runs, and
-// what cannot be read is dropped.
-func TestPropagation(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		set := propagation.NewSet(slog.New(slog.DiscardHandler), propagation.Standard()...)
-		s := memstore.New(memstore.Options{})
-		tx := s.Begin()
-		ctx := propagation.With(t.Context(), propagation.Correlation, "c-17")
-		if _, err := memstore.NewPublisher(s, outbox.Config{Propagation: set}).Publish(ctx, tx, entryOf("")); err != nil {
-			t.Fatal(err)
-		}
-		if err := tx.Commit(); err != nil {
-			t.Fatal(err)
-		}
-		insert(t, s, outbox.Record{
-			DestinationType: "T", Destination: "d", EventType: "e", MaxAttempts: 1,
-			Metadata: []byte(`{"context":{"correlation":[],"unknown":"x"}}`),
-		})
-		got := map[outbox.ID]string{}
-		h := handler(t, func(ctx context.Context, e delivery.Envelope, _ int) error {
-			got[e.ID] = propagation.From(ctx, propagation.Correlation)
-			return nil
-		})
-		if n, err := newRelay(t, s, relay.Config{Propagation: set, Concurrency: 1}, h).Drain(t.Context()); n != 2 || err != nil {
-			t.Fatal(n, err)
-		}
-		if got[1] != "c-17" || got[2] != "" {
-			t.Errorf("the handler saw %v", got)
-		}
-	})
-}
-
-// fingerprinted is a handler that is connected to the cluster "blue".
-type fingerprinted struct{ *recorder }
-
-func (fingerprinted) Fingerprint(context.Context, string) string { return "blue" }
-
-// TestFingerprint: an entry for another physical destination is unresolvable here.
-func TestFingerprint(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
-		var ids []outbox.ID
-		for _, mark := range []string{`"blue"`, `"green"`, `{}`} {
-			ids = append(ids, insert(t, s, outbox.Record{
-				DestinationType: "T", Destination: "d", EventType: "e", MaxAttempts: 1,
-				Metadata: []byte(`{"delivery":{"` + outbox.FingerprintKey + `":` + mark + `}}`),
-			}))
-		}
-		h := fingerprinted{handler(t, nil)}
-		if _, err := newRelay(t, s, relay.Config{}, h).Drain(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		wantStates(t, s, ids, outbox.Published, outbox.Pending, outbox.Published)
-		if r := rows(s)[2]; r.Attempt != 0 || !r.Due().After(time.Now()) || len(h.of(2)) != 0 {
-			t.Errorf("attempt %d, due %v, %d calls", r.Attempt, r.Due(), len(h.of(2)))
 		}
 	})
 }

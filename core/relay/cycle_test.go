@@ -92,7 +92,7 @@ func TestFailingHandlers(t *testing.T) {
 		"panic error":    func(context.Context) error { panic(errors.New("secret")) },
 		"panic nil":      func(context.Context) error { panic(nil) },
 		"panic type":     func(context.Context) error { panic(struct{ field string }{"secret"}) },
-		"runtime error":  func(context.Context) error { var m map[string]int; m["x"] = 1; return nil },
+		"runtime error":  func(context.Context) error { var none []error; return none[runtime.NumCPU()] },
 		"goexit":         func(context.Context) error { runtime.Goexit(); return nil },
 		"time-out":       func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
 		"never returns":  func(context.Context) error { time.Sleep(30 * time.Minute); return nil },

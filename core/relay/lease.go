@@ -98,16 +98,15 @@ func (l *loop) lose(ctx context.Context, le *lease, why string) {
 			j.cancel()
 		}
 	}
-	kept := l.ready[:0]
-	for _, j := range l.ready {
+	ready := l.ready
+	l.ready = nil // dropping a probe can change it
+	for _, j := range ready {
 		if j.lease != le {
-			kept = append(kept, j)
+			l.ready = append(l.ready, j)
 			continue
 		}
 		l.drop(j)
 	}
-	clear(l.ready[len(kept):])
-	l.ready = kept
 	if l.suspect != nil && l.suspect.lease == le && l.suspect.started.IsZero() {
 		l.drop(l.suspect)
 		l.suspect = nil

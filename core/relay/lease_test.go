@@ -196,17 +196,20 @@ func TestSuspectsGoAlone(t *testing.T) {
 		loseClaims(t, s, 2)
 		good := publish(t, s, entries(10, unordered)...)
 		var h *recorder
-		h = handler(t, func(_ context.Context, e delivery.Envelope, _ int) error {
+		h = handler(t, func(_ context.Context, e delivery.Envelope, nth int) error {
 			time.Sleep(10 * time.Millisecond)
 			h.mu.Lock()
 			defer h.mu.Unlock()
-			if e.ID <= run[0] && h.now != 1 {
+			if e.ID <= run[1] && h.now != 1 {
 				t.Errorf("suspect %d is delivered beside %d others", e.ID, h.now-1)
+			}
+			if e.ID == run[0] && nth == 1 {
+				return errors.New("no") // no suspect any more, but the one behind it is
 			}
 			return nil
 		})
 		logger, logged := logs()
-		x := start(t, s, relay.Config{Logger: logger}, h)
+		x := start(t, s, relay.Config{Logger: logger, BackoffBase: 10 * time.Millisecond}, h)
 		began := time.Now()
 		until(t, "the end", settled(s))
 		if took := time.Since(began); took > 5*time.Second {
@@ -214,10 +217,10 @@ func TestSuspectsGoAlone(t *testing.T) {
 		}
 		x.end()
 		wantStates(t, s, append(append(suspects, run...), good...), outbox.Published)
-		if len(h.seen()) != 15 {
+		if len(h.seen()) != 16 {
 			t.Errorf("%d calls", len(h.seen()))
 		}
-		if n := strings.Count(logged(), "delivered alone"); n < 4 {
+		if n := strings.Count(logged(), "delivered alone"); n != 6 {
 			t.Errorf("%d suspects are in the log", n)
 		}
 	})

@@ -25,7 +25,7 @@ type loop struct {
 	storeCalls context.Context           // parent of every call of the store
 	stopping   atomic.Bool               // read by workers between the entries of a run
 	endsAt     atomic.Pointer[time.Time] // when a stopping loop ends at the latest
-	helpers    sync.WaitGroup            // claims, settlements, renewals, advertisements
+	calls      sync.WaitGroup            // claims, settlements, renewals, advertisements
 
 	ready    []*job            // claimed, waiting for a slot
 	busy     map[*job]struct{} // running
@@ -82,7 +82,7 @@ func (l *loop) run(ctx context.Context) error {
 	l.storeCalls, endStore = context.WithCancel(base)
 	l.breaker = newBreakers(l.cfg, func(t target, s BreakerState) { l.breakerChanged(base, t, s) })
 	defer func() {
-		l.helpers.Wait()
+		l.calls.Wait()
 		l.tell(l.settle.pending) // of a store that hung until the very end
 	}()
 	defer endStore() // only calls that outlasted an orderly stop are still there
@@ -159,7 +159,7 @@ func (l *loop) nextTime(now time.Time) time.Time {
 	if l.settle.waiting() && !l.settle.busy {
 		sooner(l.settle.at)
 	}
-	if t, ok := l.claimTime(now); ok {
+	if t, ok := l.claimTime(); ok {
 		sooner(t)
 	}
 	if t, ok := l.advertiseTime(); ok {
@@ -190,9 +190,9 @@ func (l *loop) planned() bool {
 
 // background runs f on a goroutine that ends before Run does.
 func (l *loop) background(f func()) {
-	l.helpers.Add(1)
+	l.calls.Add(1)
 	go func() {
-		defer l.helpers.Done()
+		defer l.calls.Done()
 		f()
 	}()
 }

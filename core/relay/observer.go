@@ -57,6 +57,7 @@ const (
 )
 
 // BreakerObserver is an [Observer] that is also told when a circuit breaker changes.
+// It is told from the same goroutine, shortly after the change.
 type BreakerObserver interface {
 	Observer
 	BreakerChanged(ctx context.Context, t destination.Type, name string, state BreakerState)

@@ -83,14 +83,14 @@ func TestLimits(t *testing.T) {
 func TestTypesTakeTurns(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := memstore.New(memstore.Options{})
-		busy := handler(t, func(context.Context, delivery.Envelope, int) error { time.Sleep(10 * time.Millisecond); return nil })
-		other := handlerOf(t, "OTHER", nil)
-		publish(t, s, entries(1000, unordered)...)
-		few := entries(5, unordered)
-		for i := range few {
-			few[i].DestinationType = "OTHER"
+		// The busy type comes first in the order of names.
+		busy := handlerOf(t, "BUSY", func(context.Context, delivery.Envelope, int) error { time.Sleep(10 * time.Millisecond); return nil })
+		other := handler(t, nil)
+		backlog := entries(1000, unordered)
+		for i := range backlog {
+			backlog[i].DestinationType = "BUSY"
 		}
-		publish(t, s, few...)
+		publish(t, s, append(backlog, entries(5, unordered)...)...)
 		x := start(t, s, relay.Config{BatchSize: 10}, busy, other)
 		until(t, "the few", func() bool { return len(other.seen()) == 5 })
 		if n := len(busy.seen()); n > 50 {

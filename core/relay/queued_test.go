@@ -192,3 +192,53 @@ func TestProbeThatIsNotFinished(t *testing.T) {
 		}
 	})
 }
+
+// TestProbeThatFindsNoSlot goes back, and is followed by another when there is one.
+func TestProbeThatFindsNoSlot(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := memstore.New(memstore.Options{})
+		release := make(chan struct{})
+		h := handler(t, func(_ context.Context, e delivery.Envelope, nth int) error {
+			switch {
+			case e.Destination == "up":
+				<-release
+			case nth == 1:
+				return delivery.Unavailable(errors.New("down"))
+			}
+			return nil
+		})
+		ids := publish(t, s, entryOf(""))
+		x := start(t, s, relay.Config{Concurrency: 1, ProbeDelay: 5 * time.Second, LeaseTimeout: 3 * time.Second, DeliveryTimeout: time.Hour}, h)
+		time.Sleep(time.Second)
+		up := entryOf("")
+		up.Destination = "up"
+		ids = append(ids, publish(t, s, up)...)
+		time.Sleep(20 * time.Second)
+		wantStates(t, s, ids, outbox.Pending, outbox.Processing)
+		close(release)
+		until(t, "the end", settled(s))
+		x.end()
+		wantStates(t, s, ids, outbox.Published)
+	})
+}
+
+// TestSuspectIsNotStarved by traffic that never ends.
+func TestSuspectIsNotStarved(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := memstore.New(memstore.Options{})
+		suspect := publish(t, s, entryOf(""))[0]
+		loseClaims(t, s, 2)
+		h := handler(t, func(context.Context, delivery.Envelope, int) error { time.Sleep(100 * time.Millisecond); return nil })
+		publish(t, s, entries(5, unordered)...)
+		x := start(t, s, relay.Config{Waker: s.Waker()}, h)
+		for range 100 {
+			time.Sleep(20 * time.Millisecond)
+			publish(t, s, entryOf(""))
+		}
+		if r := rows(s)[suspect]; r.State != outbox.Published {
+			t.Errorf("after two seconds of traffic the suspect is %s", r.State)
+		}
+		until(t, "the end", settled(s))
+		x.end()
+	})
+}

@@ -83,33 +83,39 @@ func TestSettlementFailsForEver(t *testing.T) {
 // TestFailedSettlementKeepsItsLease: a lease whose outcome could not be recorded is not
 // given up when its other entries are done, or nobody would find the one that is left.
 func TestFailedSettlementKeepsItsLease(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
-		h := handler(t, func(_ context.Context, e delivery.Envelope, nth int) error {
-			if e.ID == 2 && nth == 1 {
-				time.Sleep(20 * time.Second)
-			}
-			return nil
-		})
-		healed := time.Now().Add(15 * time.Second)
-		w := &wrapped{Store: s, settle: func(ctx context.Context, next relay.Session, o []relay.Outcome, ended []relay.LeaseID) ([]bool, error) {
-			if time.Now().Before(healed) && slices.ContainsFunc(o, func(o relay.Outcome) bool { return o.ID == 1 }) {
-				return nil, errors.New("cannot record this one")
-			}
-			return next.Settle(ctx, o, ended)
-		}}
-		ids := publish(t, s, entries(2, unordered)...)
-		x := start(t, w, relay.Config{LeaseTimeout: 3 * time.Second}, h)
-		time.Sleep(15 * time.Second)
-		end := reclaim(t, s, time.Second)
-		until(t, "both entries, without any healing", settled(s))
-		end()
-		x.end()
-		wantStates(t, s, ids, outbox.Published)
-		if len(h.of(1)) != 2 || len(h.of(2)) != 1 {
-			t.Errorf("%d and %d deliveries, want 2 and 1", len(h.of(1)), len(h.of(2)))
+	t.Parallel()
+	// The other entry is done after, and before, the relay gives up on recording the first.
+	for _, other := range []time.Duration{20 * time.Second, time.Second} {
+		t.Run(other.String(), func(t *testing.T) { bubble(t, func(t *testing.T) { failedSettlement(t, other) }) })
+	}
+}
+
+func failedSettlement(t *testing.T, other time.Duration) {
+	s := memstore.New(memstore.Options{})
+	h := handler(t, func(_ context.Context, e delivery.Envelope, nth int) error {
+		if e.ID == 2 && nth == 1 {
+			time.Sleep(other)
 		}
+		return nil
 	})
+	healed := time.Now().Add(15 * time.Second)
+	w := &wrapped{Store: s, settle: func(ctx context.Context, next relay.Session, o []relay.Outcome, ended []relay.LeaseID) ([]bool, error) {
+		if time.Now().Before(healed) && slices.ContainsFunc(o, func(o relay.Outcome) bool { return o.ID == 1 }) {
+			return nil, errors.New("cannot record this one")
+		}
+		return next.Settle(ctx, o, ended)
+	}}
+	ids := publish(t, s, entries(2, unordered)...)
+	x := start(t, w, relay.Config{LeaseTimeout: 3 * time.Second}, h)
+	time.Sleep(15 * time.Second)
+	end := reclaim(t, s, time.Second)
+	until(t, "both entries, without any healing", settled(s))
+	end()
+	x.end()
+	wantStates(t, s, ids, outbox.Published)
+	if len(h.of(1)) != 2 || len(h.of(2)) != 1 {
+		t.Errorf("%d and %d deliveries, want 2 and 1", len(h.of(1)), len(h.of(2)))
+	}
 }
 
 // TestSettlementAnswerLost: after the commit and before the reply. The second call finds

@@ -81,6 +81,21 @@ func TestStopInTheMiddleOfARun(t *testing.T) {
 	}
 }
 
+// TestLeasesAreRenewedWhileStopping: what takes longer than a lease is recorded still.
+func TestLeasesAreRenewedWhileStopping(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := memstore.New(memstore.Options{})
+		h := handler(t, func(context.Context, delivery.Envelope, int) error { time.Sleep(6 * time.Second); return nil })
+		ids := publish(t, s, entries(2, unordered)...)
+		x := start(t, s, relay.Config{LeaseTimeout: time.Second}, h)
+		end := reclaim(t, s, 100*time.Millisecond)
+		time.Sleep(500 * time.Millisecond)
+		x.end()
+		end()
+		wantStates(t, s, ids, outbox.Published)
+	})
+}
+
 // TestDrainTimeout: then contexts end, and what comes of that is recorded.
 func TestDrainTimeout(t *testing.T) {
 	bubble(t, func(t *testing.T) {
@@ -206,7 +221,7 @@ func TestRetireComesLast(t *testing.T) {
 	})
 }
 
-// slowRegistry takes three seconds for an advertisement.
+// slowRegistry takes three seconds for an advertisement, cancelled or not.
 type slowRegistry struct{ *memstore.Store }
 
 func (s slowRegistry) Open(o relay.SessionOptions) relay.Session {
@@ -221,7 +236,7 @@ type slowRegistrar struct{ relay.Registrar }
 
 func (s slowRegistrar) Advertise(ctx context.Context, ad relay.Advertisement) (int, error) {
 	time.Sleep(3 * time.Second)
-	return s.Registrar.Advertise(ctx, ad)
+	return s.Registrar.Advertise(context.WithoutCancel(ctx), ad) // it is on its way
 }
 
 // TestRunTwice at a time is refused; one after the other is fine.
@@ -275,21 +290,4 @@ func TestStartStopCycles(t *testing.T) {
 	if n := count(s, outbox.Processing); n != 0 || len(s.Relays()) != 0 {
 		t.Errorf("%d entries are held after all, registry %v", n, s.Relays())
 	}
-}
-
-// TestHandlersKeepTheValuesOfRun: only the cancellation is left out of their context.
-func TestHandlersKeepTheValuesOfRun(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		type key struct{}
-		s := memstore.New(memstore.Options{})
-		got := make(chan any, 1)
-		h := handler(t, func(ctx context.Context, _ delivery.Envelope, _ int) error { got <- ctx.Value(key{}); return nil })
-		publish(t, s, entryOf(""))
-		if n, err := newRelay(t, s, relay.Config{}, h).Drain(context.WithValue(t.Context(), key{}, 7)); n != 1 || err != nil {
-			t.Errorf("Drain: %d, %v", n, err)
-		}
-		if v := <-got; v != 7 {
-			t.Errorf("the handler sees %v", v)
-		}
-	})
 }

@@ -33,7 +33,6 @@ type sleepState struct {
 type advertised struct {
 	asleep bool
 	alive  int
-	next   time.Duration // time until the next entry becomes due, 0 if unknown
 	err    error
 }
 

@@ -55,13 +55,14 @@ func (l *loop) stop(ctx context.Context) error {
 
 // giveBackReady returns everything that was claimed and not started.
 func (l *loop) giveBackReady() {
-	for _, j := range l.ready {
+	ready := l.ready
+	l.ready = nil // giving a probe back can change it
+	for _, j := range ready {
 		l.giveBackJob(j)
 	}
-	l.ready = nil
-	if l.suspect != nil && l.suspect.started.IsZero() {
-		l.giveBackJob(l.suspect)
+	if j := l.suspect; j != nil && j.started.IsZero() {
 		l.suspect = nil
+		l.giveBackJob(j)
 	}
 }
 

@@ -78,6 +78,8 @@ func TestStuckSlotComesBack(t *testing.T) {
 		h := handler(t, func(_ context.Context, e delivery.Envelope, nth int) error {
 			if e.ID == 1 && nth == 1 {
 				<-release
+			} else {
+				time.Sleep(100 * time.Millisecond)
 			}
 			return nil
 		})
@@ -87,6 +89,12 @@ func TestStuckSlotComesBack(t *testing.T) {
 		wantStates(t, s, ids, outbox.Pending)
 		close(release)
 		until(t, "the end", settled(s))
+		publish(t, s, entries(4, unordered)...)
+		x.Wake()
+		time.Sleep(50 * time.Millisecond)
+		if n := count(s, outbox.Processing); n < 2 {
+			t.Errorf("%d entries are held: nothing is prefetched any more", n)
+		}
 		x.end()
 		wantStates(t, s, ids, outbox.Published)
 		if r := rows(s)[1]; r.Attempt != 1 {

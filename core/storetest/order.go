@@ -41,7 +41,7 @@ func headInBackoff(e *env) {
 	for range 2 {
 		h := e.take(s, 1)[0]
 		e.equal("claimed", h.ID, list[0])
-		e.settled(s, h.failed(relay.Retried, 150*time.Millisecond))
+		e.settled(s, h.failed(relay.Retried, 2*time.Second))
 		e.none(s)
 		e.none(e.session("other"))
 	}

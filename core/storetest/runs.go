@@ -77,7 +77,7 @@ func runBreaks(e *env) {
 	e.settled(s,
 		got[0].outcome(relay.Published),
 		got[1].outcome(relay.Published),
-		got[2].failed(relay.Retried, 150*time.Millisecond),
+		got[2].failed(relay.Retried, 2*time.Second),
 		got[3].outcome(relay.ReleasedBehind),
 		got[4].outcome(relay.ReleasedBehind))
 	e.none(s)

@@ -85,7 +85,7 @@ func settleTexts(e *env) {
 }
 
 func settleDelay(e *env) {
-	const delay = 300 * time.Millisecond
+	const delay = 2 * time.Second
 	e.publish(entry("a"), entry("b"))
 	s := e.session("one")
 	got := e.take(s, 2)

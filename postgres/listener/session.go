@@ -178,8 +178,8 @@ func (s *session) end(l *pq.Listener, subscribing *sync.WaitGroup, sending bool,
 		select {
 		case <-closed:
 			closed = nil
-		case <-sent:
-			sending = false
+		case err := <-sent:
+			_, sending = err, false // whether it was sent matters no more
 		case <-grace.C:
 			return
 		}

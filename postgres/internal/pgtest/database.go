@@ -69,12 +69,12 @@ func (d *Database) giveBack(t testing.TB) {
 	const tables = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid();
 DO $$
 DECLARE
-    name text;
+    used regclass;
 BEGIN
-    FOR name IN SELECT format('%I.%I', schemaname, tablename) FROM pg_tables
-                 WHERE tablename IN ('outbox', 'inbox', 'outbox_lease', 'outbox_relay', 'outbox_maintenance', 'outbox_archive') LOOP
-        EXECUTE 'TRUNCATE ' || name || ' RESTART IDENTITY';
+    FOR used IN SELECT oid FROM pg_class WHERE relname ~ '^(inbox|outbox)' AND relkind = 'r' AND pg_relation_size(oid) > 0 LOOP
+        EXECUTE 'TRUNCATE ' || used;
     END LOOP;
+    PERFORM setval(format('%I.%I', schemaname, sequencename), 1, false) FROM pg_sequences;
 END $$`
 	if _, err := conn.Exec(ctx, tables, pgx.QueryExecModeSimpleProtocol); err != nil {
 		t.Errorf("empty the database: %v", err)

@@ -17,7 +17,7 @@ func Main(m *testing.M) {
 	parallel := true
 	flag.Visit(func(f *flag.Flag) { parallel = parallel && f.Name != "test.parallel" })
 	if parallel { // the tests wait for a server and for time to pass, not for a processor
-		_ = flag.Set("test.parallel", "8")
+		_ = flag.Set("test.parallel", "4")
 	}
 	code := m.Run()
 	if err := stop(); err != nil {

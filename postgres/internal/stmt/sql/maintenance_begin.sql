@@ -4,5 +4,5 @@
 INSERT INTO {outbox_maintenance} AS m (job, owner, started_at)
 VALUES ($1, $2, clock_timestamp())
 ON CONFLICT (job) DO UPDATE
-   SET owner = EXCLUDED.owner, started_at = EXCLUDED.started_at, finished_at = NULL, affected = 0
+   SET owner = EXCLUDED.owner, started_at = EXCLUDED.started_at
  WHERE m.started_at <= clock_timestamp() - $3::bigint * interval '1 microsecond'

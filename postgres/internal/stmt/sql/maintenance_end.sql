@@ -1,4 +1,4 @@
--- Records the end of a run of a maintenance job, if it is still ours.
+-- Records that a run of a maintenance job succeeded, if it is still ours.
 --   $1 text job   $2 text owner   $3 bigint rows changed
 -- Result: none.   Index: outbox_maintenance_pkey.
-UPDATE {outbox_maintenance} SET finished_at = clock_timestamp(), affected = $3 WHERE job = $1 AND owner = $2 AND finished_at IS NULL
+UPDATE {outbox_maintenance} SET finished_at = clock_timestamp(), affected = $3 WHERE job = $1 AND owner = $2

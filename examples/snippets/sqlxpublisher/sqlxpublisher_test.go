@@ -1,0 +1,20 @@
+package sqlxpublisher_test
+
+import (
+	"context"
+	"io"
+	"testing"
+
+	"github.com/satchel-go/satchel/postgrestest"
+
+	"github.com/satchel-go/satchel/examples/snippets/internal/check"
+	"github.com/satchel-go/satchel/examples/snippets/sqlxpublisher"
+)
+
+func TestRun(t *testing.T) {
+	t.Parallel()
+	url := postgrestest.New(t).URL
+	check.Output(t, func(ctx context.Context, out io.Writer) error { return sqlxpublisher.Run(ctx, url, out) },
+		"entries: 2 in the order given: true",
+	)
+}
