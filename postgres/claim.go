@@ -216,7 +216,7 @@ func claimArgs(scans []reading.Scan, scope claim.Snapshot) []any {
 		toDue[i], toID[i] = s.To.Timestamp(), s.To.ID
 	}
 	all := []string{}
-	var exceptTypes, exceptNames, targetTypes, targetNames = []string{}, []string{}, []string{}, []string{}
+	exceptTypes, exceptNames, targetTypes, targetNames := []string{}, []string{}, []string{}, []string{}
 	for _, ts := range scope.Types() {
 		t := string(ts.Type)
 		if !ts.All {

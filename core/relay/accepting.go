@@ -32,7 +32,7 @@ func (l *loop) accept(ctx context.Context, c claimed) int {
 func (l *loop) checked(ctx context.Context, le *lease, c claimed) []*entry {
 	entries := make([]*entry, 0, len(c.batch.Records))
 	for i := range c.batch.Records {
-		e := &entry{record: c.batch.Records[i], probe: c.probed != nil}
+		e := &entry{record: &c.batch.Records[i], probe: c.probed != nil}
 		if i >= c.request.Limit || !c.request.Scope.Allows(e.record.DestinationType, e.record.Destination) {
 			l.cfg.Logger.ErrorContext(ctx, "store handed out an entry that was not asked for", "entry", e.record.ID)
 			l.giveBack(le, e, ReleasedBehind)

@@ -22,8 +22,9 @@ func (l *loop) dispatch(now time.Time) {
 	}
 	n := 0
 	for n < len(l.ready) && len(l.busy)+len(l.stuck) < l.cfg.Concurrency {
-		l.startJob(l.ready[n], now)
-		n++
+		j, jobs := l.bundle(l.ready[n:])
+		l.startJob(j, now)
+		n += jobs
 	}
 	clear(l.ready[:n])
 	l.ready = l.ready[n:]
@@ -57,6 +58,7 @@ func (l *loop) onFinished(j *job) {
 	if l.suspect == j {
 		l.suspect = nil
 	}
+	l.requeue(j)
 	l.forget(j.lease)
 }
 
@@ -73,6 +75,7 @@ func (l *loop) onResult(j *job, r *result) {
 		l.giveBack(j.lease, r.entry, ReleasedBehind)
 	default:
 		l.attempts++
+		l.quick.note(r.entry.record.DestinationType, r.attempt.Duration, r.attempt.Err == nil)
 		l.conclude(j.lease, r)
 	}
 }
@@ -89,8 +92,13 @@ func (l *loop) watch(ctx context.Context, now time.Time) {
 		if j.size() > 1 {
 			l.onReport(j)
 		}
-		if _, since, ok := j.attempting(); ok && now.Sub(since) > l.cfg.DeliveryTimeout+grace {
+		_, since, ok := j.attempting()
+		switch waited := now.Sub(since); {
+		case !ok:
+		case waited > l.cfg.DeliveryTimeout+grace:
 			l.abandon(ctx, j, now)
+		case waited >= watchEvery:
+			l.requeue(j) // others need not wait for this one
 		}
 	}
 	switch {
@@ -113,6 +121,7 @@ func (l *loop) abandon(ctx context.Context, j *job, now time.Time) {
 	delete(l.busy, j)
 	l.stuck[j] = struct{}{}
 	j.cancel()
+	l.requeue(j)
 	for _, r := range j.broken(fmt.Errorf("%w (%v)", ErrHandlerStuck, l.cfg.DeliveryTimeout), now) {
 		if r.fate == attempted && !r.entry.reported {
 			l.cfg.Logger.ErrorContext(ctx, "handler did not return after its time was up",

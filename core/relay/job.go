@@ -12,7 +12,7 @@ import (
 
 // entry is a claimed record on its way through the relay.
 type entry struct {
-	record   outbox.Record
+	record   *outbox.Record
 	probe    bool // claimed to see whether its destination is back
 	reported bool // its result has reached the loop; belongs to the loop
 }
@@ -32,32 +32,58 @@ const (
 
 // result is what a job says of one entry.
 type result struct {
-	entry    *entry
-	fate     fate
-	envelope delivery.Envelope
-	err      error
-	started  time.Time
-	took     time.Duration
-	inTx     bool // the handler settled the entry in its own transaction
-	recorded bool // what came of that
+	entry   *entry
+	fate    fate
+	attempt *Attempt // what observers will be told; nil unless attempted
+	inTx    bool     // the handler settled the entry in its own transaction: see attempt.Recorded
 }
 
-// job is a set of runs that one goroutine delivers: a single run, or, for a batch
-// handler, all runs of its type in one claim. A run is one or more consecutive entries
-// of an aggregate, in order.
+// job is a set of runs that one goroutine delivers: a single run, several for a quick
+// handler, or, for a batch handler, all runs of its type in one claim. A run is one or
+// more consecutive entries of an aggregate, in order.
 type job struct {
 	handler delivery.Handler
 	lease   *lease
-	runs    [][]*entry
 	queued  time.Time
 	started time.Time // zero until it runs; belongs to the loop
 	cancel  context.CancelFunc
 
+	runs [][]*entry // changed by the loop only, and under mu once the job runs
+
 	mu       sync.Mutex
+	begun    int      // runs that were begun
 	results  []result // not yet taken by the loop
 	finished bool
 	since    time.Time // start of the attempt that is under way, zero between attempts
 	current  []*entry  // what that attempt is about
+}
+
+// next returns the next run to deliver, or nil.
+func (j *job) next() []*entry {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.begun == len(j.runs) {
+		return nil
+	}
+	j.begun++
+	return j.runs[j.begun-1]
+}
+
+// all begins every run at once.
+func (j *job) all() [][]*entry {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.begun = len(j.runs)
+	return j.runs
+}
+
+// rest takes the runs that were not begun out of the job.
+func (j *job) rest() [][]*entry {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	rest := j.runs[j.begun:]
+	j.runs = j.runs[:j.begun:j.begun]
+	return rest
 }
 
 // put adds results for the loop to take and reports whether the loop must be told.
@@ -77,7 +103,7 @@ func (j *job) begin(now time.Time, current ...*entry) (waiting bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.since, j.current = now, current
-	return len(j.results) > 0 && now.Sub(j.results[0].started) > tellAfter
+	return len(j.results) > 0 && j.results[0].fate == attempted && now.Sub(j.results[0].attempt.Started) > tellAfter
 }
 
 // tellAfter is how long a run's results may wait for company.
@@ -98,24 +124,27 @@ func (j *job) attempting() (current []*entry, since time.Time, ok bool) {
 	return j.current, j.since, !j.since.IsZero() && !j.finished
 }
 
-// broken accounts for every entry of a job whose attempt under way has come to
-// nothing: those that it was about failed with err, the others stay behind. The loop
-// recognises entries that it knows of already.
+// broken accounts for every entry of the begun runs of a job whose attempt under way
+// has come to nothing: those that it was about failed with err, the others stay behind.
+// The loop recognises entries that it knows of already.
 func (j *job) broken(err error, now time.Time) []result {
 	current, since, underWay := j.attempting()
 	if !underWay {
 		current = nil // what it was about has been reported
 	}
+	j.mu.Lock()
+	begun := j.runs[:j.begun]
+	j.mu.Unlock()
 	var out []result
-	for _, run := range j.runs {
+	for _, run := range begun {
 		for _, e := range run {
 			if !slices.Contains(current, e) {
 				out = append(out, result{entry: e, fate: behind})
 				continue
 			}
-			r := result{entry: e, err: err, started: since, took: now.Sub(since)}
-			r.envelope, _, _ = delivery.EnvelopeOf(&e.record)
-			out = append(out, r)
+			a := &Attempt{Err: err, Started: since, Duration: now.Sub(since)}
+			a.Envelope, _, _ = delivery.EnvelopeOf(e.record)
+			out = append(out, result{entry: e, attempt: a})
 		}
 	}
 	return out

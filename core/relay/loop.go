@@ -40,6 +40,7 @@ type loop struct {
 	settle  settleState
 	sleep   sleepState
 	breaker *breakers
+	quick   quickness
 
 	renewing bool
 	renewAt  time.Time
@@ -60,6 +61,7 @@ func newLoop(r *Relay, p plan) *loop {
 		busy:     map[*job]struct{}{},
 		stuck:    map[*job]struct{}{},
 		leases:   map[LeaseID]*lease{},
+		quick:    quickness{},
 		claimed:  make(chan claimed, 1),
 		reports:  make(chan *job, 256),
 		settled:  make(chan settled, 1),

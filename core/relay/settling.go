@@ -51,9 +51,9 @@ const settleAfter = time.Millisecond
 
 // conclude turns the result of an attempt into an outcome.
 func (l *loop) conclude(le *lease, r *result) {
-	rec, t := &r.entry.record, r.entry.target()
+	rec, t, a := r.entry.record, r.entry.target(), r.attempt
 	o := Outcome{ID: rec.ID, Lease: le.id, AggregateID: rec.AggregateID}
-	verdict, wait, errorType := judge(r.err)
+	verdict, wait, errorType := judge(a.Err)
 	switch verdict {
 	case delivery.Delivered:
 		o.Kind = Published
@@ -76,13 +76,11 @@ func (l *loop) conclude(le *lease, r *result) {
 	if verdict != delivery.IsUnavailable && verdict != delivery.IsUnresolvable {
 		l.breaker.reachable(t)
 	}
-	if r.err != nil {
-		o.LastError, o.ErrorType = fault.Text(r.err), errorType
+	if a.Err != nil {
+		o.LastError, o.ErrorType = fault.Text(a.Err), errorType
 	}
-	l.hand(le, settlement{outcome: o, done: r.inTx, attempt: &Attempt{
-		Envelope: r.envelope, Verdict: verdict, Err: r.err, Disposition: o.Kind,
-		Recorded: r.recorded, Delay: o.Delay, Started: r.started, Duration: r.took,
-	}})
+	a.Verdict, a.Disposition, a.Delay = verdict, o.Kind, o.Delay
+	l.hand(le, settlement{outcome: o, done: r.inTx, attempt: a})
 }
 
 // judge reads an attempt's error. The methods of an error are the application's code,

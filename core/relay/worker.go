@@ -32,8 +32,8 @@ func (w *worker) run(ctx context.Context, j *job) {
 	if batch, ok := j.handler.(delivery.BatchHandler); ok {
 		w.waves(ctx, j, batch)
 	} else {
-		for _, run := range j.runs {
-			w.sequence(ctx, j, run)
+		// What is left when a run was not delivered whole goes back to the loop.
+		for run := j.next(); run != nil && w.sequence(ctx, j, run); run = j.next() {
 		}
 	}
 	finished = true
@@ -51,40 +51,43 @@ func (w *worker) tell(j *job, needed bool) {
 	}
 }
 
-// sequence delivers a run in order and stops at the first entry that is not delivered.
-func (w *worker) sequence(ctx context.Context, j *job, run []*entry) {
+// sequence delivers a run in order, stops at the first entry that is not delivered, and
+// reports whether all were.
+func (w *worker) sequence(ctx context.Context, j *job, run []*entry) (whole bool) {
 	for i, e := range run {
 		if w.stopping() || ctx.Err() != nil {
 			w.tell(j, j.put(false, skipped(run[i:], unstarted)...))
-			return
+			return false
 		}
 		r := w.attempt(ctx, j, e)
-		if r.err != nil || r.inTx && !r.recorded {
+		if r.attempt.Err != nil || r.inTx && !r.attempt.Recorded {
 			w.tell(j, j.put(false, append([]result{r}, skipped(run[i+1:], behind)...)...))
-			return
+			return false
 		}
 		w.tell(j, j.put(false, r))
 	}
+	return true
 }
 
 // attempt makes one attempt at one entry.
 func (w *worker) attempt(ctx context.Context, j *job, e *entry) result {
-	r := result{entry: e, started: time.Now()}
-	if j.begin(r.started, e) {
+	a := &Attempt{Started: time.Now()}
+	r := result{entry: e, attempt: a}
+	if j.begin(a.Started, e) {
 		w.tell(j, true)
 	}
 	ctx, cancel := context.WithTimeout(ctx, w.cfg.DeliveryTimeout)
 	defer cancel()
-	if r.envelope, r.err = w.envelope(ctx, j.handler, e); r.err == nil {
-		ctx = w.cfg.Propagation.Restore(ctx, r.envelope.Metadata.Context)
+	if a.Envelope, a.Err = w.envelope(ctx, j.handler, e); a.Err == nil {
+		ctx = w.cfg.Propagation.Restore(ctx, a.Envelope.Metadata.Context)
 		session, lends := w.session.(TxSession)
-		if h, ok := j.handler.(delivery.TxHandler); ok && lends && inTx(h, r.envelope) {
+		if h, ok := j.handler.(delivery.TxHandler); ok && lends && inTx(h, a.Envelope) {
 			w.inTx(ctx, j, session, h, &r)
 		} else {
-			r.err = delivery.Attempt(ctx, j.handler, r.envelope)
+			a.Err = delivery.Attempt(ctx, j.handler, a.Envelope)
 		}
 	}
-	r.took = time.Since(r.started)
+	a.Duration = time.Since(a.Started)
 	return r
 }
 
@@ -95,24 +98,24 @@ func (w *worker) inTx(ctx context.Context, j *job, session TxSession, h delivery
 	var workErr error
 	_, err := guard("relay.deliver_tx", func() (_ struct{}, err error) {
 		recorded, workErr, err = session.DeliverTx(ctx, o, func(ctx context.Context, tx any) error {
-			return delivery.AttemptTx(ctx, h, tx, r.envelope)
+			return delivery.AttemptTx(ctx, h, tx, r.attempt.Envelope)
 		})
 		return struct{}{}, err
 	})
 	switch {
 	case workErr != nil:
-		r.err = workErr
+		r.attempt.Err = workErr
 	case err != nil:
-		r.err = err // rolled back, or unknown: the settlement that follows is fenced
+		r.attempt.Err = err // rolled back, or unknown: the settlement that follows is fenced
 	default:
-		r.inTx, r.recorded = true, recorded
+		r.inTx, r.attempt.Recorded = true, recorded
 	}
 }
 
 // waves delivers the runs of a job together: the first entries of all runs, then the
 // second entries of those runs whose first was delivered, and so on.
 func (w *worker) waves(ctx context.Context, j *job, h delivery.BatchHandler) {
-	live := j.runs
+	live := j.all()
 	for depth := 0; len(live) > 0; depth++ {
 		if w.stopping() || ctx.Err() != nil {
 			for _, run := range live {
@@ -124,7 +127,7 @@ func (w *worker) waves(ctx context.Context, j *job, h delivery.BatchHandler) {
 		var next [][]*entry
 		for i, run := range live {
 			switch {
-			case results[i].err != nil:
+			case results[i].attempt.Err != nil:
 				results = append(results, skipped(run[depth+1:], behind)...)
 			case len(run) > depth+1:
 				next = append(next, run)
@@ -148,24 +151,25 @@ func (w *worker) wave(ctx context.Context, j *job, h delivery.BatchHandler, runs
 	}
 	ctx, cancel := context.WithTimeout(ctx, w.cfg.DeliveryTimeout)
 	defer cancel()
-	results := make([]result, len(runs), 2*len(runs))
+	results, attempts := make([]result, len(runs), 2*len(runs)), make([]Attempt, len(runs))
 	batch := make([]delivery.Envelope, 0, len(runs))
 	at := make([]int, 0, len(runs)) // where the i-th of the batch belongs
 	for i, run := range runs {
-		r := &results[i]
-		r.entry, r.started = run[depth], started
-		if r.envelope, r.err = w.envelope(ctx, h, run[depth]); r.err == nil {
-			batch, at = append(batch, r.envelope), append(at, i)
+		a := &attempts[i]
+		results[i] = result{entry: run[depth], attempt: a}
+		a.Started = started
+		if a.Envelope, a.Err = w.envelope(ctx, h, run[depth]); a.Err == nil {
+			batch, at = append(batch, a.Envelope), append(at, i)
 		}
 	}
 	if len(batch) > 0 {
 		for k, err := range delivery.AttemptBatch(ctx, h, batch) {
-			results[at[k]].err = err
+			attempts[at[k]].Err = err
 		}
 	}
 	took := time.Since(started)
-	for i := range results {
-		results[i].took = took
+	for i := range attempts {
+		attempts[i].Duration = took
 	}
 	return results
 }
@@ -178,7 +182,7 @@ func (w *worker) envelope(ctx context.Context, h delivery.Handler, e *entry) (en
 			err = &delivery.PanicError{Value: v}
 		}
 	}()
-	env, dropped, err := delivery.EnvelopeOf(&e.record)
+	env, dropped, err := delivery.EnvelopeOf(e.record)
 	if err != nil {
 		return env, err
 	}

@@ -161,8 +161,10 @@ func TestPointText(t *testing.T) {
 		due  int64
 		want string
 	}{
-		{math.MinInt64, "-infinity"}, {math.MaxInt64, "infinity"},
-		{0, "1970-01-01T00:00:00.000000Z"}, {1_700_000_000_123_456, "2023-11-14T22:13:20.123456Z"},
+		{math.MinInt64, "-infinity"},
+		{math.MaxInt64, "infinity"},
+		{0, "1970-01-01T00:00:00.000000Z"},
+		{1_700_000_000_123_456, "2023-11-14T22:13:20.123456Z"},
 		{-1, "1969-12-31T23:59:59.999999Z"},
 	} {
 		if got := (Point{Due: c.due}).Timestamp(); got != c.want {
