@@ -74,13 +74,13 @@ func testOpenSQLRows(t *testing.T, open func(*testing.T, placed) *sql.DB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := tx.QueryContext(ctx, "SELECT generate_series(1, 1000)")
+	rows, err := tx.QueryContext(ctx, "SELECT generate_series(1, 1000)") //nolint:rowserrcheck // left open on purpose
 	if err != nil {
 		t.Fatal(err)
 	}
 	rows.Next()
 	_, err = pub.Publish(ctx, tx, alpha(""))
-	_ = rows.Close()
+	_ = rows.Close() //nolint:sqlclosecheck // only now
 	var failure *fault.Persistence
 	if err != nil && !errors.As(err, &failure) {
 		t.Errorf("publish with open rows: %v, want a *fault.Persistence", err)
