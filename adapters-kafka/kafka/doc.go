@@ -80,8 +80,8 @@
 //	               Config.Topics
 //	unavailable    no broker reachable, no connection in the attempt's time, wrong
 //	               credentials, no right to the cluster, no leader, too few in-sync
-//	               replicas, the client's ten-second pause after three failures to learn
-//	               about a topic, a closed handler
+//	               replicas, the client's pause after three failures to learn about a
+//	               topic or partition, a closed handler
 //	retryable      everything else; also each case in which the outcome is unknown
 //
 // Unresolvable and unavailable cost an entry no attempt: a missing topic, a missing
@@ -89,6 +89,10 @@
 // letter. A topic that will never exist therefore keeps its entries, and what follows
 // them in their aggregates, waiting; watch for old entries. Verdicts are read from
 // error codes and types, never from texts.
+//
+// The client's pause would last ten seconds, whatever happens meanwhile. When the
+// cluster turns out to serve the topic, the connection is renewed and the records it
+// refused are sent over the new one.
 //
 // # Resources
 //

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/IBM/sarama"
 
@@ -94,12 +95,13 @@ func (h *Handler) DeliverBatch(ctx context.Context, batch []delivery.Envelope) [
 	if len(records) == 0 {
 		return results
 	}
+	reachable := sync.OnceValue(func() bool { return h.main.Reachable(ctx, records[0].Topic) }) // slow when it is not
 	for k, err := range h.main.Send(ctx, records) {
 		i := index[k]
 		switch {
 		case rejectsRequest(err):
 			err = h.sendAlone(ctx, &batch[i])
-		case brokenConnection(err) && !h.main.Reachable(ctx, batch[i].Destination):
+		case brokenConnection(err) && !reachable():
 			err = fmt.Errorf("%w: %w", sarama.ErrOutOfBrokers, err)
 		}
 		results[i] = classify(err)

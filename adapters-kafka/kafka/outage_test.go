@@ -3,8 +3,10 @@ package kafka_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -200,6 +202,22 @@ func TestUnknownTopic(t *testing.T) {
 	deliver(t, h, entry(topic, "order-1", `1`))
 	if c.TopicInfo(late) != nil {
 		t.Error("asking for a topic created it")
+	}
+	// Once the cluster has it, what the client remembers no longer counts.
+	if err := c.CreateTopic(late, 1, nil); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			if err := h.Deliver(within(t), entry(late, fmt.Sprint("order-", i), `1`)); err != nil {
+				t.Errorf("deliver: %v", err)
+			}
+		})
+	}
+	wg.Wait()
+	if got := len(kafkatest.Records(t, c.ListenAddrs(), late)); got != 8 {
+		t.Errorf("%d records, want 8", got)
 	}
 }
 

@@ -34,16 +34,16 @@ func (p *Producer) Close(ctx context.Context) error {
 		return nil
 	default:
 	}
-	left := p.left()
+	left := p.inFlight.Load()
 	p.dialer.Sever()
 	return fmt.Errorf("kafka: the producer was closed with %d records without a result: %w", left, context.Cause(ctx))
 }
 
-// finish ends in this order: senders and a connection try first, since both could
-// still use the client; then the client, which flushes.
+// finish ends in this order: first whoever could still use the client, and links
+// that were replaced; then the client, which flushes.
 func (p *Producer) finish() {
 	defer close(p.ended)
-	p.senders.Wait()
+	p.users.Wait()
 	p.mu.Lock()
 	l := p.link
 	p.mu.Unlock()
@@ -51,13 +51,4 @@ func (p *Producer) finish() {
 		l.close()
 	}
 	p.dialer.Sever() // nothing is open any more; releases the dialer's context
-}
-
-func (p *Producer) left() int64 {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.link == nil {
-		return 0
-	}
-	return p.link.inFlight.Load()
 }

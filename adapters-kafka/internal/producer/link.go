@@ -15,11 +15,14 @@ type link struct {
 	clusterID string
 	readers   sync.WaitGroup
 	ended     chan struct{} // closed when no result can come any more
-	inFlight  atomic.Int64
+	inFlight  *atomic.Int64 // the producer's
+
+	senders sync.WaitGroup // callers that may write to the client's input
+	retired bool           // takes no further records; guarded by the producer's mu
 }
 
 // dial connects. It blocks for as long as the client's own timeouts allow.
-func dial(brokers []string, cfg *sarama.Config) (*link, error) {
+func dial(brokers []string, cfg *sarama.Config, inFlight *atomic.Int64) (*link, error) {
 	client, err := sarama.NewClient(brokers, cfg)
 	if err != nil {
 		return nil, err
@@ -37,7 +40,7 @@ func dial(brokers []string, cfg *sarama.Config) (*link, error) {
 	if err != nil {
 		return nil, errors.Join(err, client.Close())
 	}
-	l := &link{client: client, async: async, clusterID: id, ended: make(chan struct{})}
+	l := &link{client: client, async: async, clusterID: id, ended: make(chan struct{}), inFlight: inFlight}
 	l.readers.Go(func() {
 		for m := range async.Successes() {
 			l.settle(m, nil)
@@ -62,8 +65,9 @@ func (l *link) settle(m *sarama.ProducerMessage, err error) {
 	}
 }
 
-// close flushes what the client holds and releases everything.
+// close waits for senders, flushes what the client holds and releases everything.
 func (l *link) close() {
+	l.senders.Wait()
 	l.async.AsyncClose()
 	l.readers.Wait()
 	close(l.ended)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 
 	"github.com/IBM/sarama"
 
@@ -16,14 +17,15 @@ type Producer struct {
 	cfg     *sarama.Config
 	dialer  *severable.Dialer
 
-	closing chan struct{} // closed when Close begins
-	ended   chan struct{} // closed when nothing of the producer runs any more
+	closing  chan struct{} // closed when Close begins
+	ended    chan struct{} // closed when nothing of the producer runs any more
+	inFlight atomic.Int64  // records that the client has and that have no result
 
 	mu      sync.Mutex
 	closed  bool
 	link    *link
 	attempt *attempt
-	senders sync.WaitGroup // callers that may write to the client's input
+	users   sync.WaitGroup // whoever uses a link, makes one or closes one
 }
 
 // attempt is one try to connect, shared by everybody who waits for it.
@@ -64,7 +66,7 @@ func (p *Producer) Reachable(ctx context.Context, topic string) bool {
 		return true
 	}
 	client, result := p.link.client, make(chan error, 1)
-	p.senders.Go(func() { result <- client.RefreshMetadata(topic) })
+	p.users.Go(func() { result <- client.RefreshMetadata(topic) })
 	p.mu.Unlock()
 	select {
 	case err := <-result:
@@ -89,7 +91,7 @@ func (p *Producer) connected(ctx context.Context) (*link, error) {
 	if a == nil {
 		a = &attempt{done: make(chan struct{})}
 		p.attempt = a
-		p.senders.Go(func() { p.try(a) })
+		p.users.Go(func() { p.try(a) })
 	}
 	p.mu.Unlock()
 
@@ -110,7 +112,7 @@ func (p *Producer) connected(ctx context.Context) (*link, error) {
 
 // try makes one connection. Close waits for it like for a sender.
 func (p *Producer) try(a *attempt) {
-	l, err := dial(p.brokers, p.cfg)
+	l, err := dial(p.brokers, p.cfg, &p.inFlight)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	a.err = err

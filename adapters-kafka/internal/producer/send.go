@@ -2,6 +2,7 @@ package producer
 
 import (
 	"context"
+	"slices"
 
 	"github.com/IBM/sarama"
 )
@@ -10,14 +11,32 @@ import (
 // order. It returns as soon as ctx ends. The records belong to the producer from
 // here on: their bytes must not change any more.
 func (p *Producer) Send(ctx context.Context, records []*sarama.ProducerMessage) []error {
-	results := make([]error, len(records))
 	l, err := p.connected(ctx)
 	if err != nil {
-		for i := range results {
-			results[i] = err
-		}
+		return slices.Repeat([]error{err}, len(records))
+	}
+	results := p.send(ctx, l, records)
+	refused := refusals(results)
+	if len(refused) == 0 || !p.renew(ctx, l, records, refused) {
 		return results
 	}
+	if l, err = p.connected(ctx); err != nil {
+		return results
+	}
+	again := make([]*sarama.ProducerMessage, len(refused))
+	for k, i := range refused {
+		m := records[i]
+		again[k] = &sarama.ProducerMessage{Topic: m.Topic, Key: m.Key, Value: m.Value, Headers: m.Headers}
+	}
+	for k, err := range p.send(ctx, l, again) {
+		results[refused[k]] = err
+	}
+	return results
+}
+
+// send is Send over one link.
+func (p *Producer) send(ctx context.Context, l *link, records []*sarama.ProducerMessage) []error {
+	results := make([]error, len(records))
 	waiters := make([]waiter, len(records))
 	if err := p.hand(ctx, l, records, waiters); err != nil {
 		for i, w := range waiters {
@@ -38,16 +57,10 @@ func (p *Producer) Send(ctx context.Context, records []*sarama.ProducerMessage) 
 // producer closes; it sets a waiter for each that was taken.
 func (p *Producer) hand(ctx context.Context, l *link, records []*sarama.ProducerMessage, waiters []waiter) error {
 	done := ctx.Done()
-	// The client panics when it is written to after it was closed, so Close waits for
-	// whoever is in here.
-	p.mu.Lock()
-	if p.closed {
-		p.mu.Unlock()
-		return &NotSentError{Err: ErrClosed}
+	if err := p.enter(l); err != nil {
+		return err
 	}
-	p.senders.Add(1)
-	p.mu.Unlock()
-	defer p.senders.Done()
+	defer l.senders.Done()
 
 	for i, m := range records {
 		w := make(waiter, 1)
@@ -66,6 +79,21 @@ func (p *Producer) hand(ctx context.Context, l *link, records []*sarama.Producer
 			return &NotSentError{Err: ErrClosed}
 		}
 	}
+	return nil
+}
+
+// enter lets the caller write to a link's client. The client panics when it is
+// written to after it was closed, so closing a link waits for whoever is in here.
+func (p *Producer) enter(l *link) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.closed:
+		return &NotSentError{Err: ErrClosed}
+	case l.retired:
+		return &NotSentError{Err: errRenewed}
+	}
+	l.senders.Add(1)
 	return nil
 }
 
