@@ -3,7 +3,8 @@
 
 GO       ?= go
 # The modules, in the order of their dependencies.
-MODULES  := core schema schema/migrator servers postgres adapters-service adapters-delayedjob adapters-kafka adapters-http integration examples/orders
+MODULES  := core schema schema/migrator servers postgres adapters-service adapters-delayedjob adapters-kafka adapters-http \
+            integration integration/destinations examples/orders
 WITH     := $(GO) run ./servers/cmd/with
 POSTGRES := -postgres -postgres-setting max_connections=300 -postgres-setting max_prepared_transactions=10
 # The linter is not a dependency of any module: it would bring hundreds along.
@@ -27,10 +28,10 @@ build: ## Build every module by itself, without the workspace
 	@for m in $(MODULES); do echo "== $$m"; (cd $$m && GOWORK=off $(GO) build -o /dev/null ./... && GOWORK=off $(GO) vet ./...) || exit 1; done
 
 test: ## Run every test against real servers; finds or starts a PostgreSQL
-	$(WITH) $(POSTGRES) -redis -- scripts/test $(MODULES)
+	$(WITH) $(POSTGRES) -redis -kafka -- scripts/test $(MODULES)
 
 race: ## The same under the race detector (needs a C compiler)
-	$(WITH) $(POSTGRES) -redis -- scripts/test -race $(MODULES)
+	$(WITH) $(POSTGRES) -redis -kafka -- scripts/test -race $(MODULES)
 
 demo: ## Orders through relays of which one is killed (ORDERS=20000 NODES=2 DEST=service|http|kafka|jobs)
 	$(WITH) $(POSTGRES) $(SERVERS_$(DEST)) -- $(GO) run ./examples/orders demo -dest $(DEST) -orders $(ORDERS) -nodes $(NODES)

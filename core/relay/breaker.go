@@ -28,6 +28,7 @@ type breakers struct {
 type breaker struct {
 	state    BreakerState
 	failures int
+	openedAt time.Time
 	probeAt  time.Time
 	probing  bool // a probe is claimed or being looked for
 }
@@ -49,7 +50,7 @@ func (b *breakers) unavailable(t target, now time.Time) time.Duration {
 	}
 	br.failures++
 	wait := Backoff(b.delay, b.limit, br.failures, rand.Float64())
-	br.probeAt, br.probing = now.Add(wait), false
+	br.openedAt, br.probeAt, br.probing = now, now.Add(wait), false
 	b.set(t, br, BreakerOpen)
 	return wait
 }
@@ -62,9 +63,11 @@ func (b *breakers) set(t target, br *breaker, s BreakerState) {
 	}
 }
 
-// reachable records any other outcome: whatever it was, the destination answered.
-func (b *breakers) reachable(t target) {
-	if _, ok := b.open[t]; ok {
+// reachable records any other outcome of an attempt that began at a time: whatever it
+// was, the destination answered. An attempt that began before the destination was found
+// down says nothing of it: its answer may be older than its result.
+func (b *breakers) reachable(t target, began time.Time) {
+	if br := b.open[t]; br != nil && !began.Before(br.openedAt) {
 		delete(b.open, t)
 		b.changed(t, BreakerClosed)
 	}
@@ -104,7 +107,7 @@ func (b *breakers) inconclusive(t target, now time.Time) {
 
 // none records that there was nothing to probe t with: without traffic there is
 // nothing to protect, so the breaker closes.
-func (b *breakers) none(t target) { b.reachable(t) }
+func (b *breakers) none(t target, now time.Time) { b.reachable(t, now) }
 
 // retryProbe records that the search for an entry has not reached its end.
 func (b *breakers) retryProbe(t target, now time.Time) {

@@ -167,7 +167,7 @@ func (l *loop) onClaimed(ctx context.Context, c claimed) {
 	n := l.accept(ctx, c)
 	if c.probed != nil {
 		if n == 0 && !c.batch.More {
-			l.breaker.none(*c.probed)
+			l.breaker.none(*c.probed, now)
 		} else if n == 0 {
 			l.breaker.retryProbe(*c.probed, now)
 		}

@@ -74,7 +74,7 @@ func (l *loop) conclude(le *lease, r *result) {
 		}
 	}
 	if verdict != delivery.IsUnavailable && verdict != delivery.IsUnresolvable {
-		l.breaker.reachable(t)
+		l.breaker.reachable(t, a.Started)
 	}
 	if a.Err != nil {
 		o.LastError, o.ErrorType = fault.Text(a.Err), errorType
