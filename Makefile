@@ -4,7 +4,7 @@
 GO       ?= go
 # The modules, in the order of their dependencies.
 MODULES  := core schema schema/migrator servers postgres adapters-service adapters-delayedjob adapters-kafka adapters-http \
-            integration integration/destinations examples/orders
+            wiring postgrestest integration integration/destinations integration/consumer examples/orders examples/snippets
 WITH     := $(GO) run ./servers/cmd/with
 POSTGRES := -postgres -postgres-setting max_connections=300 -postgres-setting max_prepared_transactions=10
 # The linter is not a dependency of any module: it would bring hundreds along.
@@ -19,7 +19,8 @@ SERVERS_kafka := -kafka
 SERVERS_jobs  := -redis
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race demo fmt lint tools verify verify/core verify/tidy verify/docs verify/size verify/schema cover
+.PHONY: help build test race demo bench bench-full fmt lint tools verify verify/core verify/tidy verify/docs verify/size \
+        verify/schema verify/wire verify/deps cover
 
 help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z\/-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,6 +37,12 @@ race: ## The same under the race detector (needs a C compiler)
 demo: ## Orders through relays of which one is killed (ORDERS=20000 NODES=2 DEST=service|http|kafka|jobs)
 	$(WITH) $(POSTGRES) $(SERVERS_$(DEST)) -- $(GO) run ./examples/orders demo -dest $(DEST) -orders $(ORDERS) -nodes $(NODES)
 
+bench: ## Measure everything in one run, with the peers (under 6 minutes); results in benchmarks/results
+	cd benchmarks && GOWORK=off $(GO) run ./cmd/bench -peers
+
+bench-full: ## The same with ten million rows and every variant (about an hour, 20 GB of disk)
+	cd benchmarks && GOWORK=off $(GO) run ./cmd/bench -full -peers
+
 fmt: ## Format every file
 	gofmt -s -w $(MODULES)
 
@@ -47,7 +54,7 @@ lint: ## Run the linter, which also enforces the arrows between modules
 	$(GOLANGCI) config verify
 	$(GOLANGCI) run $(addsuffix /...,$(addprefix ./,$(MODULES)))
 
-verify: verify/core verify/tidy verify/schema verify/docs verify/size ## Check what the code promises about itself
+verify: verify/core verify/tidy verify/schema verify/wire verify/deps verify/docs verify/size ## Check what the code promises about itself
 
 verify/core: ## core requires nothing
 	@! grep -qE '^[[:space:]]*require' core/go.mod || { echo "core/go.mod requires something"; exit 1; }
@@ -58,6 +65,12 @@ verify/tidy: ## go.mod and go.sum say what the code needs
 
 verify/schema: ## The migrations are as their checksums say
 	cd schema && GOWORK=off $(GO) test ./...
+
+verify/wire: ## The generated injectors are what wire generates
+	cd wiring && GOWORK=off $(GO) tool wire diff ./...
+
+verify/deps: ## Each module compiles in what deps/ lists, and nothing else
+	scripts/verify-deps
 
 verify/docs: ## Files and symbols that the documents name exist
 	scripts/verify-docs

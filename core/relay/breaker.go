@@ -67,7 +67,7 @@ func (b *breakers) set(t target, br *breaker, s BreakerState) {
 // was, the destination answered. An attempt that began before the destination was found
 // down says nothing of it: its answer may be older than its result.
 func (b *breakers) reachable(t target, began time.Time) {
-	if br := b.open[t]; br != nil && !began.Before(br.openedAt) {
+	if br := b.open[t]; br != nil && began.After(br.openedAt) {
 		delete(b.open, t)
 		b.changed(t, BreakerClosed)
 	}

@@ -1,0 +1,15 @@
+package jobonly
+
+import (
+	"github.com/jackc/pgx/v5"
+
+	"github.com/satchel-go/satchel/adapters-delayedjob/delayedjob"
+	"github.com/satchel-go/satchel/wiring"
+)
+
+// Runtime is what [New] gives.
+type Runtime struct {
+	wiring.Runtime
+	// Jobs publishes delayed jobs.
+	Jobs *delayedjob.Publisher[pgx.Tx]
+}
