@@ -4,7 +4,7 @@
 GO       ?= go
 # The modules, in the order of their dependencies.
 MODULES  := core schema schema/migrator servers postgres adapters-service adapters-delayedjob adapters-kafka adapters-http \
-            wiring postgrestest integration integration/destinations integration/consumer examples/orders examples/snippets
+            wiring postgrestest integration integration/destinations integration/consumer examples/orders examples/snippets benchmarks benchmarks/peers
 WITH     := $(GO) run ./servers/cmd/with
 POSTGRES := -postgres -postgres-setting max_connections=300 -postgres-setting max_prepared_transactions=10
 # The linter is not a dependency of any module: it would bring hundreds along.

@@ -112,11 +112,24 @@ type claiming struct {
 // claimMeta is what the claim statement says about itself.
 type claimMeta struct {
 	Lease  *int64     `json:"lease"`
-	Runs   [][]int64  `json:"runs"`
 	Scans  [][6]int64 `json:"scans"`
 	Cut    *[2]int64  `json:"cut"`
 	Heads  int        `json:"heads"`
 	Bumped int        `json:"bumped"`
+
+	// ids are the entries in the order of delivery, runs tells to which run each belongs.
+	ids, runs []int64
+}
+
+// claimedRows are the entries that a claim statement returned.
+type claimedRows struct {
+	records []outbox.Record
+	at      map[int64]int // by id
+}
+
+func (c *claimedRows) add(r outbox.Record) {
+	c.at[int64(r.ID)] = len(c.records)
+	c.records = append(c.records, r)
 }
 
 // run executes the claim statement for some of the types.
@@ -127,11 +140,9 @@ func (c *claiming) run(ctx context.Context, types []claim.TypeScope, retry []str
 	args := claimArgs(scans, c.req.Scope)
 	args = append(args, retry, limit, min(c.req.RunLength, limit), c.opts.Owner, c.req.Lease.Microseconds(), c.lease())
 	var meta claimMeta
-	records := make(map[int64]outbox.Record, limit)
+	rows := claimedRows{at: make(map[int64]int, limit), records: make([]outbox.Record, 0, limit)}
 	err := c.Store.batch(ctx, "relay.claim", func(b *pgx.Batch) {
-		b.Queue(c.stmt.Claim, args...).Query(func(rows pgx.Rows) error {
-			return readClaim(rows, &meta, records)
-		})
+		b.Queue(c.stmt.Claim, args...).Query(func(r pgx.Rows) error { return readClaim(r, &meta, &rows) })
 	})
 	if err != nil {
 		return err
@@ -149,7 +160,7 @@ func (c *claiming) run(ctx context.Context, types []claim.TypeScope, retry []str
 	if meta.Lease != nil {
 		c.batch.Lease = relay.LeaseID(*meta.Lease)
 	}
-	c.collect(meta.Runs, records)
+	c.collect(&meta, &rows)
 	return nil
 }
 
@@ -165,21 +176,23 @@ func (c *claiming) lease() *int64 {
 // collect appends the claimed records in the order of delivery. A run is kept up to
 // the first of its entries that was not claimed after all, because it changed while
 // the statement waited for its lock; those after it must not be delivered.
-func (c *claiming) collect(runs [][]int64, records map[int64]outbox.Record) {
-	for _, run := range runs {
-		broken := false
-		for _, id := range run {
-			r, ok := records[id]
-			switch {
-			case !ok:
-				broken = true
-			case broken:
-				c.strays = append(c.strays, relay.Outcome{
-					ID: r.ID, Lease: c.batch.Lease, Kind: relay.ReleasedBehind, AggregateID: r.AggregateID,
-				})
-			default:
-				c.batch.Records = append(c.batch.Records, r)
-			}
+func (c *claiming) collect(meta *claimMeta, rows *claimedRows) {
+	if c.batch.Records == nil {
+		c.batch.Records = make([]outbox.Record, 0, len(rows.records))
+	}
+	broken := int64(0) // runs are numbered from 1
+	for i, id := range meta.ids {
+		at, ok := rows.at[id]
+		switch {
+		case !ok:
+			broken = meta.runs[i]
+		case broken == meta.runs[i]:
+			r := &rows.records[at]
+			c.strays = append(c.strays, relay.Outcome{
+				ID: r.ID, Lease: c.batch.Lease, Kind: relay.ReleasedBehind, AggregateID: r.AggregateID,
+			})
+		default:
+			c.batch.Records = append(c.batch.Records, rows.records[at])
 		}
 	}
 }
@@ -234,21 +247,21 @@ func claimArgs(scans []reading.Scan, scope claim.Snapshot) []any {
 }
 
 // readClaim reads the rows of the claim statement.
-func readClaim(rows pgx.Rows, meta *claimMeta, records map[int64]outbox.Record) error {
+func readClaim(rows pgx.Rows, meta *claimMeta, claimed *claimedRows) error {
 	defer rows.Close()
 	row := newRow()
 	for rows.Next() {
 		if err := rows.Scan(row.targets()...); err != nil {
 			return err
 		}
-		if row.meta != nil {
-			if err := json.Unmarshal(row.meta, meta); err != nil {
-				return err
-			}
+		if row.meta == nil {
+			claimed.add(row.record())
 			continue
 		}
-		r := row.record()
-		records[int64(r.ID)] = r
+		if err := json.Unmarshal(row.meta, meta); err != nil {
+			return err
+		}
+		meta.ids, meta.runs = row.ids, row.runs
 	}
 	return rows.Err()
 }

@@ -16,9 +16,9 @@
 --   $16 text           owner                         $17 bigint  length of the lease in microseconds
 --   $18 bigint         lease to add the rows to, or NULL for a new one
 --
--- Result: one row with meta set, then one row per claimed entry, in no order. meta is {"lease": id, "runs": [[id, ...], ...] in the
--- order of delivery, "scans": [[number, rows, first due, first id, last due, last id], ...], "cut": [due, id] of the last row taken
--- from a scan, "heads": n, "bumped": n}; a due time is in microseconds since 1970.
+-- Result: one row with meta set, then one row per claimed entry, in no order. meta is {"lease": id, "scans": [[number, rows, first
+-- due, first id, last due, last id], ...], "cut": [due, id] of the last row taken from a scan, "heads": n, "bumped": n}; a due time is
+-- in microseconds since 1970. ids are the entries in the order of delivery, runs the number of the run that each belongs to.
 --
 -- Index: idx_outbox_claim for scans, idx_outbox_aggregate for heads and runs, outbox_pkey for locks and the update. Sub-queries
 -- that must not become joins over the whole table are lateral. Look-ups by id say nothing of published_at and dead_lettered_at
@@ -151,20 +151,19 @@ WITH scanned AS MATERIALIZED (
 )
 SELECT jsonb_build_object(
            'lease', (SELECT id FROM fresh UNION ALL SELECT id FROM grown),
-           'runs', (SELECT jsonb_agg(run ORDER BY ord) FROM (SELECT ord, jsonb_agg(id ORDER BY place) AS run FROM picked GROUP BY ord) r),
-           'scans', (SELECT jsonb_agg(jsonb_build_array(ord, n, fd, fi, ld, li)) FROM (
-                        SELECT ord, count(*) AS n,
-                               (array_agg(us ORDER BY due, id))[1] AS fd, (array_agg(id ORDER BY due, id))[1] AS fi,
-                               (array_agg(us ORDER BY due DESC, id DESC))[1] AS ld, (array_agg(id ORDER BY due DESC, id DESC))[1] AS li
-                          FROM (SELECT ord, id, due, (extract(epoch FROM due) * 1000000)::bigint AS us FROM scanned) s
-                         GROUP BY ord) e),
+           'scans', (SELECT jsonb_agg(jsonb_build_array(
+                        ord, n,
+                        (extract(epoch FROM first) * 1000000)::bigint, (SELECT min(s.id) FROM scanned s WHERE s.ord = e.ord AND s.due = first),
+                        (extract(epoch FROM last) * 1000000)::bigint, (SELECT max(s.id) FROM scanned s WHERE s.ord = e.ord AND s.due = last)))
+                       FROM (SELECT ord, count(*) AS n, min(due) AS first, max(due) AS last FROM scanned GROUP BY ord) e),
            'cut', (SELECT jsonb_build_array((extract(epoch FROM due) * 1000000)::bigint, id)
                      FROM head WHERE scan ORDER BY due DESC, id DESC LIMIT 1),
            'heads', (SELECT count(*) FROM head),
            'bumped', (SELECT count(*) FROM bumped)) AS meta,
+       ARRAY(SELECT id FROM picked ORDER BY ord, place) AS ids, ARRAY(SELECT ord FROM picked ORDER BY ord, place) AS runs,
        NULL::bigint AS id, NULL::uuid AS carrier_id, NULL::text AS aggregate_type, NULL::text AS aggregate_id, NULL::text AS event_type,
        NULL::text AS destination, NULL::text AS destination_type, NULL::jsonb AS payload, NULL::bytea AS payload_raw,
        NULL::text AS content_type, NULL::jsonb AS headers, NULL::jsonb AS metadata, NULL::int AS attempt, NULL::int AS max_attempts,
        NULL::int AS claims, NULL::timestamptz AS available_at, NULL::timestamptz AS scheduled_at, NULL::timestamptz AS created_at
 UNION ALL
-SELECT NULL, c.* FROM claimed c;
+SELECT NULL, NULL, NULL, c.* FROM claimed c;
