@@ -23,7 +23,9 @@ func (s *session) Claim(ctx context.Context, req relay.ClaimRequest) (relay.Batc
 	if req.Probe {
 		reader = s.probe(req.Scope)
 	} else {
-		retry = s.takeSuccessors(max(1, req.Limit/2))
+		// As many as a claim can settle, so that the queue cannot grow; looking one up is quick,
+		// and most have no successor. The statement gives back what it has no room for.
+		retry = s.takeSuccessors(max(minSuccessors, 2*req.Limit))
 	}
 	first, others := split(req)
 	c := &claiming{session: s, req: req, reader: reader}
@@ -116,6 +118,7 @@ type claimMeta struct {
 	Cut    *[2]int64  `json:"cut"`
 	Heads  int        `json:"heads"`
 	Bumped int        `json:"bumped"`
+	Again  []string   `json:"again"`
 
 	// ids are the entries in the order of delivery, runs tells to which run each belongs.
 	ids, runs []int64
@@ -157,6 +160,7 @@ func (c *claiming) run(ctx context.Context, types []claim.TypeScope, retry []str
 	more := c.reader.Advance(time.Now(), scans, result)
 	c.batch.More = more || c.batch.More
 	c.bumped = c.bumped || meta.Bumped > 0
+	c.returnSuccessors(meta.Again)
 	if meta.Lease != nil {
 		c.batch.Lease = relay.LeaseID(*meta.Lease)
 	}

@@ -8,6 +8,9 @@ type successors struct {
 	known map[string]struct{}
 }
 
+// minSuccessors is the least number of aggregates that a claim looks up if there are any.
+const minSuccessors = 100
+
 func (s *successors) add(aggregate string) {
 	if aggregate == "" {
 		return

@@ -17,8 +17,8 @@
 --   $18 bigint         lease to add the rows to, or NULL for a new one
 --
 -- Result: one row with meta set, then one row per claimed entry, in no order. meta is {"lease": id, "scans": [[number, rows, first
--- due, first id, last due, last id], ...], "cut": [due, id] of the last row taken from a scan, "heads": n, "bumped": n}; a due time is
--- in microseconds since 1970. ids are the entries in the order of delivery, runs the number of the run that each belongs to.
+-- due, first id, last due, last id], ...], "cut": [due, id] of the last row taken from a scan, "heads": n, "bumped": n,
+-- "again": rechecked aggregates for which there was no room, or whose row was locked}; a due time is in microseconds since 1970. ids are the entries in the order of delivery, runs the number of the run that each belongs to.
 --
 -- Index: idx_outbox_claim for scans, idx_outbox_aggregate for heads and runs, outbox_pkey for locks and the update. Sub-queries
 -- that must not become joins over the whole table are lateral. Look-ups by id say nothing of published_at and dead_lettered_at
@@ -159,6 +159,7 @@ SELECT jsonb_build_object(
            'cut', (SELECT jsonb_build_array((extract(epoch FROM due) * 1000000)::bigint, id)
                      FROM head WHERE scan ORDER BY due DESC, id DESC LIMIT 1),
            'heads', (SELECT count(*) FROM head),
+           'again', (SELECT jsonb_agg(r.aggregate_id) FROM rechecked r WHERE r.allowed AND NOT EXISTS (SELECT FROM head h WHERE h.id = r.id)),
            'bumped', (SELECT count(*) FROM bumped)) AS meta,
        ARRAY(SELECT id FROM picked ORDER BY ord, place) AS ids, ARRAY(SELECT ord FROM picked ORDER BY ord, place) AS runs,
        NULL::bigint AS id, NULL::uuid AS carrier_id, NULL::text AS aggregate_type, NULL::text AS aggregate_id, NULL::text AS event_type,
