@@ -111,7 +111,8 @@ BEGIN
 END;
 $$;
 
--- Pinned for the same reasons as transactional_outbox_wake.
+-- Pinned to this schema, with pg_temp last: it is searched first when it is not named, and then a caller's temporary tables would be
+-- used with the definer's rights.
 DO $pin$
 BEGIN
     EXECUTE format('ALTER FUNCTION %1$I.outbox_archive_maintain(integer, integer) SET search_path = %1$I, pg_temp',

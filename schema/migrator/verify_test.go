@@ -58,17 +58,23 @@ func TestVerifyFindsAFunctionThatIsNotPinned(t *testing.T) {
 	db := newDatabase(t)
 	apply(t, db, Config{})
 	for _, damage := range []string{
-		`ALTER FUNCTION transactional_outbox_wake() RESET search_path`,
-		`ALTER FUNCTION transactional_outbox_wake() SET search_path = elsewhere, pg_temp`,
-		`ALTER FUNCTION transactional_outbox_wake() SECURITY INVOKER`,
+		`ALTER FUNCTION outbox_archive_maintain(integer, integer) RESET search_path`,
+		`ALTER FUNCTION outbox_archive_maintain(integer, integer) SET search_path = elsewhere, pg_temp`,
+		`ALTER FUNCTION outbox_archive_maintain(integer, integer) SECURITY INVOKER`,
 	} {
 		execSQL(t, db, damage)
 		var drift *DriftError
 		if err := Verify(testContext(t), db, Config{}); !errors.As(err, &drift) || len(drift.Differences) != 1 || drift.Differences[0].Kind != "function" {
 			t.Errorf("%s: %v", damage, err)
 		}
-		execSQL(t, db, `ALTER FUNCTION transactional_outbox_wake() SECURITY DEFINER SET search_path = public, pg_temp`)
+		execSQL(t, db, `ALTER FUNCTION outbox_archive_maintain(integer, integer) SECURITY DEFINER SET search_path = public, pg_temp`)
 	}
+	execSQL(t, db, `ALTER FUNCTION transactional_outbox_wake() SECURITY INVOKER`)
+	var drift *DriftError
+	if err := Verify(testContext(t), db, Config{}); !errors.As(err, &drift) {
+		t.Errorf("a trigger function with its caller's rights: %v", err)
+	}
+	execSQL(t, db, `ALTER FUNCTION transactional_outbox_wake() SECURITY DEFINER`)
 	if err := Verify(testContext(t), db, Config{}); err != nil {
 		t.Error(err)
 	}
