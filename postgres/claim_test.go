@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/satchel-go/satchel/core/claim"
 	"github.com/satchel-go/satchel/core/destination"
 	"github.com/satchel-go/satchel/core/outbox"
@@ -80,5 +82,42 @@ func TestProbeOfNothing(t *testing.T) {
 	batch, err := s.Claim(testContext(t), req)
 	if err != nil || len(batch.Records) > 0 || batch.More {
 		t.Errorf("claimed %v, %v", batch, err)
+	}
+}
+
+// TestLockedHeadHoldsItsFollowers: a head that another claim has locked, and not yet
+// marked, is skipped together with everything behind it.
+func TestLockedHeadHoldsItsFollowers(t *testing.T) {
+	t.Parallel()
+	ctx := testContext(t)
+	p := place(t, pgtest.Mapped)
+	ids := publishing(t, p, alpha("a"), alpha("a"), alpha("b"))
+	other := p.Conn(t, "")
+	if _, err := other.Exec(ctx, "BEGIN; SELECT FROM "+pgx.Identifier{p.schema, "outbox"}.Sanitize()+" WHERE id = 1 FOR NO KEY UPDATE"); err != nil {
+		t.Fatal(err)
+	}
+	s := openStore(t, p).Open(relay.SessionOptions{Owner: "one"})
+	req := request(10)
+	req.RunLength = 10
+	for i, want := range [][]outbox.ID{{ids[2]}, nil, nil} {
+		batch, err := s.Claim(ctx, req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []outbox.ID
+		for _, r := range batch.Records {
+			got = append(got, r.ID)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("claim %d while the head is locked: %v, want %v", i+1, got, want)
+		}
+	}
+	if _, err := other.Exec(ctx, "ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	fresh := openStore(t, p).Open(relay.SessionOptions{Owner: "two"}) // one that has passed nothing
+	batch, err := fresh.Claim(ctx, req)
+	if err != nil || len(batch.Records) != 2 || batch.Records[0].ID != ids[0] || batch.Records[1].ID != ids[1] {
+		t.Errorf("claimed after the lock: %v, %v", batch.Records, err)
 	}
 }

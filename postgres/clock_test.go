@@ -12,7 +12,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/satchel-go/satchel/core/outbox"
 	"github.com/satchel-go/satchel/core/relay"
+	"github.com/satchel-go/satchel/core/storetest"
 	"github.com/satchel-go/satchel/postgres/internal/pgtest"
 )
 
@@ -91,4 +93,48 @@ func TestOnlyTheDatabasesClock(t *testing.T) {
 	if seen < 50 {
 		t.Errorf("only %d parameters were seen", seen)
 	}
+}
+
+// TestRepeatedHour: where clocks are put back an hour comes twice. Sessions with zones
+// of their own store the moment that was meant, to the microsecond; ids give the order.
+func TestRepeatedHour(t *testing.T) {
+	t.Parallel()
+	summer, winter := time.FixedZone("CEST", 2*3600), time.FixedZone("CET", 3600)
+	moments := []time.Time{
+		time.Date(2040, 10, 28, 2, 30, 0, 123_456_000, summer), // the same on a clock, and an hour apart
+		time.Date(2040, 10, 28, 2, 30, 0, 123_456_000, winter),
+	}
+	each(t, func(t *testing.T, p placed, begin func() storetest.Tx) {
+		ctx := testContext(t)
+		tx := begin()
+		var ids []outbox.ID
+		for i, zone := range []string{"Europe/Zurich", "America/New_York"} {
+			if err := exec(ctx, tx, "SET LOCAL TimeZone = '"+zone+"'"); err != nil {
+				t.Fatal(err)
+			}
+			e := alpha("a")
+			e.ScheduledAt = moments[1-i] // the later moment first
+			id, err := tx.PublishAll(ctx, e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, id...)
+		}
+		if err := tx.Commit(ctx); err != nil {
+			t.Fatal(err)
+		}
+		rows, err := newTable(p.pool, p.schema).Rows(ctx)
+		if err != nil || len(rows) != 2 || ids[0] >= ids[1] {
+			t.Fatalf("%d rows with the ids %v: %v", len(rows), ids, err)
+		}
+		for _, r := range rows {
+			want := moments[1]
+			if r.ID == ids[1] {
+				want = moments[0]
+			}
+			if !r.ScheduledAt.Equal(want) {
+				t.Errorf("entry %d is scheduled at %v, want %v", r.ID, r.ScheduledAt, want)
+			}
+		}
+	})
 }

@@ -6,6 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
+	"github.com/satchel-go/satchel/core/relay"
 	"github.com/satchel-go/satchel/postgres/internal/pgtest"
 )
 
@@ -65,4 +68,49 @@ func TestMaintainArchive(t *testing.T) {
 	}
 	_, err = store.MaintainArchive(ctx, -1, 0)
 	expectCode(t, "days below zero", err, "22023", false)
+}
+
+// TestBatchesOfACleanupStand: while the job runs, others see each batch gone and wait
+// for nothing; a job that ends half-way leaves what it has deleted deleted.
+func TestBatchesOfACleanupStand(t *testing.T) {
+	t.Parallel()
+	ctx := testContext(t)
+	p := place(t, pgtest.Mapped)
+	quoted := pgx.Identifier{p.schema, "outbox"}.Sanitize()
+	p.Exec(t, `INSERT INTO `+quoted+` (carrier_id, event_type, destination, destination_type, payload, state, published_at)
+		SELECT gen_random_uuid(), 'e', 'd', 'ALPHA', '1', 'PUBLISHED', now() - interval '30 days' FROM generate_series(1, 50)`)
+	store, witness := openStore(t, p), p.Conn(t, "")
+	expect := func(what string, want int) {
+		t.Helper()
+		var n int
+		if err := witness.QueryRow(ctx, "SELECT count(*) FROM "+quoted+" WHERE published_at IS NOT NULL").Scan(&n); err != nil || n != want {
+			t.Errorf("%s: %d rows, want %d: %v", what, n, want, err)
+		}
+	}
+	failure := errors.New("killed half-way")
+	ran, err := store.Exclusive(ctx, "cleanup", "one", 0, func(ctx context.Context) (int64, error) {
+		for batch := 1; batch <= 2; batch++ {
+			if n, err := store.DeletePublished(ctx, 24*time.Hour, 10); n != 10 || err != nil {
+				t.Errorf("batch %d: %d, %v", batch, n, err)
+			}
+			expect("after a batch", 50-10*batch)
+		}
+		s := store.Open(relay.SessionOptions{Owner: "two"})
+		publishing(t, p, alpha("a"))
+		b, err := s.Claim(ctx, request(1))
+		if err != nil || len(b.Records) != 1 {
+			t.Fatalf("a claim meanwhile: %v, %v", b.Records, err)
+		}
+		if err := newTable(p.pool, p.schema).AgeLeases(ctx, time.Hour, b.Lease); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := store.Reclaim(ctx, 10, 10); err != nil || r.Returned != 1 {
+			t.Errorf("a recovery meanwhile: %+v, %v", r, err)
+		}
+		return 20, failure
+	})
+	if !ran || !errors.Is(err, failure) {
+		t.Errorf("ran %v, %v", ran, err)
+	}
+	expect("afterwards", 30)
 }

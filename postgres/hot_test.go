@@ -130,3 +130,32 @@ func publishing(t testing.TB, p placed, list ...outbox.Entry) []outbox.ID {
 	}
 	return ids
 }
+
+// TestDeliveryWritesARowTwice: when it is claimed and when it is settled, and not once more.
+func TestDeliveryWritesARowTwice(t *testing.T) {
+	t.Parallel()
+	ctx := testContext(t)
+	p := place(t, "", func(cfg *pgxpool.Config) { cfg.MaxConns = 1 })
+	const aggregates, each = 10, 5
+	insertMany(t, p, aggregates, each)
+	before := updates(ctx, t, p, "outbox")
+	s := openStore(t, p).Open(relay.SessionOptions{Owner: "one"})
+	settled := 0
+	for settled < aggregates*each {
+		batch, err := s.Claim(ctx, request(7)) // heads only, so that successors are looked up
+		if err != nil {
+			t.Fatal(err)
+		}
+		outcomes := make([]relay.Outcome, len(batch.Records))
+		for i, r := range batch.Records {
+			outcomes[i] = relay.Outcome{ID: r.ID, Lease: batch.Lease, Kind: relay.Published, AggregateID: r.AggregateID}
+		}
+		if _, err := s.Settle(ctx, outcomes, []relay.LeaseID{batch.Lease}); err != nil {
+			t.Fatal(err)
+		}
+		settled += len(outcomes)
+	}
+	if got := updates(ctx, t, p, "outbox").minus(before); got.all != 2*aggregates*each {
+		t.Errorf("%d updates for %d deliveries", got.all, aggregates*each)
+	}
+}

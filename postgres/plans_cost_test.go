@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/satchel-go/satchel/postgres/internal/reading"
 )
 
 // pages bounds how many pages a statement may touch: in proportion to what it was
@@ -54,4 +56,55 @@ func touchedPages(plan string) (most int) {
 		most = max(most, hit+read)
 	}
 	return most
+}
+
+// TestClaimReadsByTheBatch: what a claim touches depends on its batch, not on the
+// backlog, nor on how the backlog is spread over aggregates.
+func TestClaimReadsByTheBatch(t *testing.T) {
+	t.Parallel()
+	for name, aggregates := range map[string]func(n int) int{
+		"an aggregate for each":   func(n int) int { return n },
+		"a hundred in each":       func(n int) int { return n / 100 },
+		"one aggregate, no other": func(int) int { return 1 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var few int
+			for _, n := range []int{1000, 20_000} {
+				p := place(t, "")
+				insertMany(t, p, aggregates(n), n/aggregates(n))
+				pages := claimPages(t, p)
+				t.Logf("%d waiting: %d pages", n, pages)
+				if few == 0 {
+					few = pages
+				}
+				if pages > 2*few+100 { // an index may be a level deeper
+					t.Errorf("%d entries waiting: %d pages, and %d with the smaller backlog", n, pages, few)
+				}
+			}
+		})
+	}
+}
+
+// claimPages is how many pages the first claim of a session touches.
+func claimPages(t *testing.T, p placed) (pages int) {
+	t.Helper()
+	scan := reading.Scan{Type: "ALPHA", From: reading.Start, To: reading.End, Window: 50}
+	claim := plannedStatements(t)[0]
+	claim.args = append(claimArgs([]reading.Scan{scan}, request(50).Scope), []string{}, 50, 20, "owner", int64(30_000_000), (*int64)(nil))
+	undo := errors.New("undo")
+	err := pgx.BeginFunc(testContext(t), p.pool, func(tx pgx.Tx) error {
+		plan, err := explainIn(t.Context(), tx, claim, "force_generic_plan", "ANALYZE, BUFFERS, COSTS OFF, TIMING OFF")
+		if err != nil {
+			return err
+		}
+		if pages = touchedPages(plan); pages == 0 {
+			t.Errorf("nothing was measured:\n%s", plan)
+		}
+		return undo
+	})
+	if !errors.Is(err, undo) {
+		t.Fatal(err)
+	}
+	return pages
 }

@@ -24,6 +24,7 @@ func (l *loop) accept(ctx context.Context, c claimed) int {
 	for _, run := range l.isolate(ctx, le, group(entries)) {
 		l.enqueue(le, run, now)
 	}
+	l.withdrawDown()
 	return len(entries)
 }
 

@@ -141,20 +141,29 @@ func (l *loop) breakerChanged(ctx context.Context, t target, s BreakerState) {
 	}
 	switch s {
 	case BreakerOpen:
-		l.withdraw(t)
+		l.outages.Add(1)
+		l.withdraw(func(e *entry) bool { return e.target() == t })
 	case BreakerClosed:
 		l.claimSoon(time.Now()) // what piled up need not wait for the next look
 	}
 }
 
-// withdraw gives back what waits for a slot and would go to a destination that is
-// down: each would only occupy a slot to learn the same.
-func (l *loop) withdraw(t target) {
+// withdrawDown gives back what waits for a slot and would go to a destination that was
+// found down after it was claimed, or while it shared a job with others. Probes stay.
+func (l *loop) withdrawDown() {
+	if len(l.breaker.open) > 0 {
+		l.withdraw(func(e *entry) bool { return !e.probe && l.breaker.open[e.target()] != nil })
+	}
+}
+
+// withdraw gives back what waits for a slot and would only occupy it to learn that its
+// destination is down.
+func (l *loop) withdraw(down func(head *entry) bool) {
 	kept := l.ready[:0]
 	for _, j := range l.ready {
 		runs := j.runs[:0]
 		for _, run := range j.runs {
-			if run[0].target() == t {
+			if down(run[0]) {
 				l.giveBackRun(j.lease, run)
 				continue
 			}

@@ -85,4 +85,5 @@ func (l *loop) requeue(j *job) {
 		return
 	}
 	l.ready = slices.Concat(jobs, l.ready)
+	l.withdrawDown()
 }

@@ -24,6 +24,7 @@ type loop struct {
 	endAll     context.CancelFunc
 	storeCalls context.Context           // parent of every call of the store
 	stopping   atomic.Bool               // read by workers between the entries of a run
+	outages    atomic.Int64              // number of breakers opened; read by workers between runs
 	endsAt     atomic.Pointer[time.Time] // when a stopping loop ends at the latest
 	calls      sync.WaitGroup            // claims, settlements, renewals, advertisements
 
@@ -69,7 +70,7 @@ func newLoop(r *Relay, p plan) *loop {
 		adverts:  make(chan advertised, 1),
 		gone:     make(chan struct{}),
 	}
-	l.worker = &worker{cfg: l.cfg, session: l.session, stopping: l.stopping.Load, reports: l.reports, gone: l.gone}
+	l.worker = &worker{cfg: l.cfg, session: l.session, stopping: l.stopping.Load, outages: l.outages.Load, reports: l.reports, gone: l.gone}
 	return l
 }
 

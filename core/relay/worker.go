@@ -16,6 +16,7 @@ type worker struct {
 	cfg      *Config
 	session  Session
 	stopping func() bool   // no further entry is to be started
+	outages  func() int64  // number of times that a destination was found down
 	reports  chan<- *job   // told when a job has results
 	gone     chan struct{} // closed when the loop no longer listens
 }
@@ -32,8 +33,10 @@ func (w *worker) run(ctx context.Context, j *job) {
 	if batch, ok := j.handler.(delivery.BatchHandler); ok {
 		w.waves(ctx, j, batch)
 	} else {
-		// What is left when a run was not delivered whole goes back to the loop.
-		for run := j.next(); run != nil && w.sequence(ctx, j, run); run = j.next() {
+		// What is left when a run was not delivered whole, or a destination was found down,
+		// goes back to the loop.
+		outages := w.outages()
+		for run := j.next(); run != nil && w.sequence(ctx, j, run) && w.outages() == outages; run = j.next() {
 		}
 	}
 	finished = true

@@ -2,12 +2,18 @@ package crash
 
 import (
 	"cmp"
+	"context"
+	"errors"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/satchel-go/satchel/core/claim"
+	"github.com/satchel-go/satchel/core/delivery"
 	"github.com/satchel-go/satchel/core/maintenance"
+	"github.com/satchel-go/satchel/core/relay"
 	"github.com/satchel-go/satchel/integration/internal/lab"
 )
 
@@ -136,4 +142,42 @@ func TestTerminatedInOrder(t *testing.T) {
 	s.start("relay", orders{})
 	s.drained()
 	s.journal.Check(t, s.pool, 0)
+}
+
+// A relay dies during the last attempt at an entry, or somebody raised the count beyond it: the entry is tried once more and
+// then given up, and what waits behind it goes.
+func TestLostLastAttemptEndsAsDeadLetter(t *testing.T) {
+	s := newScene(t)
+	lab.Publish(t, s.pool, lab.Entry("last", 1), lab.Entry("last", 2), lab.Entry("beyond", 1), lab.Entry("beyond", 2))
+	s.db.Exec(t, `UPDATE outbox SET max_attempts = 3, attempt = CASE aggregate_id WHEN 'last' THEN 2 ELSE 3 END WHERE payload->>'n' = '1'`)
+	var mu sync.Mutex
+	heads := map[string]int{}
+	handler := lab.Handle(func(_ context.Context, e delivery.Envelope) error {
+		if lab.Number(e) > 1 {
+			return nil
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		heads[e.AggregateID]++
+		return errors.New("no")
+	})
+	scope, err := claim.Resolve(claim.Capabilities{lab.Kind: handler.Scope()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := lab.Store(t, s.pool).Open(relay.SessionOptions{Owner: "gone"})
+	b, err := gone.Claim(lab.Context(t), relay.ClaimRequest{Limit: 10, RunLength: 1, Lease: time.Millisecond, Scope: scope})
+	if err != nil || len(b.Records) != 2 {
+		t.Fatalf("%d claimed: %v", len(b.Records), err)
+	}
+	lab.Recover(t, lab.Store(t, s.pool), maintenance.Config{})
+	stop := lab.Relay(t, lab.Store(t, s.pool), lab.Fast(), handler)
+	s.drained()
+	stop()
+	if got := lab.States(t, s.pool); got != "DEAD_LETTER=2 PUBLISHED=2" {
+		t.Errorf("in the end: %s", got)
+	}
+	if heads["last"] != 1 || heads["beyond"] != 1 {
+		t.Errorf("deliveries after the crash: %v, want one each", heads)
+	}
 }
