@@ -54,7 +54,7 @@ func TestFailure(t *testing.T) {
 				t.Errorf("got %v, want %v", got, c.want)
 			}
 			var failed *RequestError
-			if !errors.As(err, &failed) || failed.Connected != c.connected || failed.Unwrap() != c.err {
+			if !errors.As(err, &failed) || failed.Connected != c.connected || failed.Unwrap() != c.err { //nolint:errorlint // the very error
 				t.Errorf("the error %v does not lead to its cause", err)
 			}
 			text := err.Error()

@@ -137,7 +137,7 @@ func (h *Handler) post(ctx context.Context, target *url.URL, m message) (int, ht
 		return 0, nil, failure(ctx, false, err)
 	}
 	request.Header = m.header.Clone()
-	response, err := h.transports.roundTrip(request, m.allowPrivate)
+	response, err := h.transports.roundTrip(request, m.allowPrivate) //nolint:bodyclose // drain closes it
 	if err != nil {
 		return 0, nil, failure(ctx, connected.Load(), err)
 	}

@@ -96,7 +96,8 @@ func headerField(name string) string { return fmt.Sprintf("header %q", fault.Cle
 // token reports whether s can be the name of a header.
 func token(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		return !(r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || strings.ContainsRune("!#$%&'*+-.^_`|~", r))
+		letter := r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z'
+		return !letter && (r < '0' || r > '9') && !strings.ContainsRune("!#$%&'*+-.^_`|~", r)
 	})
 }
 

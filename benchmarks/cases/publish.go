@@ -114,8 +114,10 @@ const insertBusiness = "INSERT INTO business (body) VALUES ($1)"
 var payload = json.RawMessage(`{"n": 1, "pad": "` + strings.Repeat("x", 100) + `"}`)
 
 func (b *bench) publishRound(ctx context.Context, e *Env, p publishing) (rate float64, err error) {
-	statements := append([]string{"TRUNCATE outbox, business", dropPerRow, noRelays,
-		"ALTER TABLE outbox " + p.trigger + " TRIGGER transactional_outbox_notify"}, p.prepare...)
+	statements := append([]string{
+		"TRUNCATE outbox, business", dropPerRow, noRelays,
+		"ALTER TABLE outbox " + p.trigger + " TRIGGER transactional_outbox_notify",
+	}, p.prepare...)
 	if err := b.exec(ctx, statements...); err != nil {
 		return 0, err
 	}

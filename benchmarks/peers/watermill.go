@@ -34,7 +34,8 @@ type adapters struct {
 func queue(batch int) adapters {
 	return adapters{
 		"queue", 1, batch,
-		sql.PostgreSQLQueueSchema{SubscribeBatchSize: batch}, sql.PostgreSQLQueueOffsetsAdapter{DeleteOnAck: true},
+		sql.PostgreSQLQueueSchema{SubscribeBatchSize: batch},
+		sql.PostgreSQLQueueOffsetsAdapter{DeleteOnAck: true},
 	}
 }
 
@@ -42,7 +43,8 @@ func queue(batch int) adapters {
 func offsets(batch int) adapters {
 	return adapters{
 		"offsets", 1, batch,
-		sql.DefaultPostgreSQLSchema{SubscribeBatchSize: batch}, sql.DefaultPostgreSQLOffsetsAdapter{},
+		sql.DefaultPostgreSQLSchema{SubscribeBatchSize: batch},
+		sql.DefaultPostgreSQLOffsetsAdapter{},
 	}
 }
 

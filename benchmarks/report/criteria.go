@@ -27,6 +27,7 @@ type Check struct {
 func atLeast(what string, got, bound float64, unit string) Check {
 	return check(what, "≥", got, bound, unit)
 }
+
 func atMost(what string, got, bound float64, unit string) Check {
 	return check(what, "≤", got, bound, unit)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/satchel-go/satchel/core/fault"
 )
 
-// Forever, as a retention, keeps rows for good: the table is not touched.
+// Forever is the retention that keeps rows for good: the table is not touched.
 const Forever time.Duration = math.MaxInt64
 
 // Day is the unit of retention in the configuration file: 24 hours.

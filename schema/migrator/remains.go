@@ -38,8 +38,8 @@ func (r *runner) dropRemains(ctx context.Context, file migrate.File) error {
 }
 
 // readNames returns the single text column of a query.
-func readNames(ctx context.Context, q querier, query string, args ...any) (names []string, err error) {
-	rows, err := q.QueryContext(ctx, query, args...)
+func readNames(ctx context.Context, q querier, query string) (names []string, err error) {
+	rows, err := q.QueryContext(ctx, query)
 	if err != nil {
 		return nil, err
 	}

@@ -25,8 +25,10 @@ func TestVerifyFindsDifferences(t *testing.T) {
 		{`ALTER TABLE outbox DROP CONSTRAINT outbox_payload_one_form`, `constraint outbox.outbox_payload_one_form is missing`},
 		{`UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'idx_outbox_claim'::regclass`, `index idx_outbox_claim is INVALID`},
 		{`CREATE INDEX extra ON outbox (id); UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'extra'::regclass`, `index extra is INVALID`},
-		{`DROP INDEX idx_outbox_published; CREATE INDEX idx_outbox_published ON outbox (published_at)`,
-			`index idx_outbox_published is "CREATE INDEX idx_outbox_published ON outbox USING btree (published_at)", want "CREATE INDEX idx_outbox_published ON outbox USING btree (published_at) WHERE published_at IS NOT NULL"`},
+		{
+			`DROP INDEX idx_outbox_published; CREATE INDEX idx_outbox_published ON outbox (published_at)`,
+			`index idx_outbox_published is "CREATE INDEX idx_outbox_published ON outbox USING btree (published_at)", want "CREATE INDEX idx_outbox_published ON outbox USING btree (published_at) WHERE published_at IS NOT NULL"`,
+		},
 		{`ALTER TABLE outbox ADD COLUMN mine text; CREATE INDEX more ON outbox (mine); CREATE TABLE mine (id int)`, ``},
 	} {
 		tx, err := db.BeginTx(testContext(t), nil)

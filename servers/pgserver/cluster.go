@@ -48,7 +48,7 @@ func (o Options) start(ctx context.Context, b binaries, source string) (*Server,
 	for try := 1; ; try++ {
 		server, port, err := c.launch(ctx, o.settings())
 		if err == nil {
-			return &Server{Instance: servers.Started(kind, version, source, server), URL: loopbackURL(port)}, nil
+			return &Server{Instance: servers.Started(kind, version, source, server), URL: loopbackURL(port), Programs: b.bin, Libraries: b.libraryPath}, nil
 		}
 		if try == tries || !errors.Is(err, daemon.ErrEnded) {
 			return nil, errors.Join(err, folder.Remove())

@@ -14,6 +14,10 @@ type Server struct {
 
 	// URL is a connection URL for a superuser, or for whomever SATCHEL_DATABASE_URL names.
 	URL string
+	// Programs is the folder of the server's programs, pg_dump among them, and Libraries
+	// where these find their libraries if they are not installed; both are empty for a
+	// server that was not started from programs on this machine.
+	Programs, Libraries string
 }
 
 const kind = "postgres"

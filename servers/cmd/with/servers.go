@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -30,6 +31,20 @@ func (r *running) add(i *servers.Instance, variable, value string) {
 	defer r.mu.Unlock()
 	r.instances = append(r.instances, i)
 	r.env = append(r.env, variable+"="+value)
+}
+
+// programs lets the command find pg_dump and the like of the server, if they are not
+// installed.
+func (r *running) programs(s *pgserver.Server) {
+	if s.Programs == "" {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.env = append(r.env, "PATH="+os.Getenv("PATH")+string(os.PathListSeparator)+s.Programs)
+	if s.Libraries != "" {
+		r.env = append(r.env, "LD_LIBRARY_PATH="+strings.Trim(os.Getenv("LD_LIBRARY_PATH")+":"+s.Libraries, ":"))
+	}
 }
 
 // environment returns the variables for the command.
@@ -93,6 +108,7 @@ func finders(o options, r *running) []finder {
 				return nil, fmt.Errorf("postgres: %w", err)
 			}
 			r.add(s.Instance, pgserver.EnvURL, s.URL)
+			r.programs(s)
 			return s.Instance, nil
 		})
 	}

@@ -62,7 +62,7 @@ var (
 func (s *Server) ended(ctx context.Context) error {
 	state, err := s.run.State(ctx)
 	if err != nil || state.Running {
-		return nil // an engine that does not answer now may do so at the next look
+		return nil //nolint:nilerr // an engine that does not answer now may do so at the next look
 	}
 	return fmt.Errorf("%w (exit status %d)%s", errEnded, state.ExitCode, s.tail(ctx))
 }

@@ -67,8 +67,12 @@ func TestWrongCalls(t *testing.T) {
 	t.Parallel()
 	const secret = "s3cret"
 	for _, args := range [][]string{
-		{}, {"drop"}, {"apply", "verify"}, {"-nonsense", "apply"},
-		{"-url", "postgres://u:" + secret + "@host:port/db", "apply"}, {"-url", "postgres://u:" + secret + "@%zz/", "status"},
+		{},
+		{"drop"},
+		{"apply", "verify"},
+		{"-nonsense", "apply"},
+		{"-url", "postgres://u:" + secret + "@host:port/db", "apply"},
+		{"-url", "postgres://u:" + secret + "@%zz/", "status"},
 	} {
 		if code, _, stderr := command(t, args...); code != 2 || strings.Contains(stderr, secret) {
 			t.Errorf("%v: %d %s", args, code, stderr)
