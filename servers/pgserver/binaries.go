@@ -11,8 +11,10 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/satchel-go/satchel/servers"
+	"github.com/satchel-go/satchel/servers/internal/cache"
 	"github.com/satchel-go/satchel/servers/internal/daemon"
 )
 
@@ -60,7 +62,7 @@ func (o Options) local(ctx context.Context) (*Server, error) {
 func candidates() []string {
 	var list []string
 	if path, err := exec.LookPath("postgres"); err == nil {
-		if real, err := filepath.EvalSymlinks(path); err == nil {
+		if real, err := filepath.EvalSymlinks(path); err == nil && !cached(real) {
 			list = append(list, filepath.Dir(real))
 		}
 	}
@@ -76,6 +78,17 @@ func candidates() []string {
 		}
 	}
 	return slices.DeleteFunc(list, func(bin string) bool { return !complete(bin) })
+}
+
+// cached reports whether a program is one that was unpacked into a cache folder: it is on PATH for the sake of its
+// neighbours, and as a server needs the libraries that were unpacked with it.
+func cached(program string) bool {
+	for _, folder := range cache.Folders() {
+		if real, err := filepath.EvalSymlinks(folder); err == nil && strings.HasPrefix(program, real+string(filepath.Separator)) {
+			return true
+		}
+	}
+	return false
 }
 
 // complete reports whether a server can be made with the folder's programs.
