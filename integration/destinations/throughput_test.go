@@ -30,7 +30,7 @@ var text = strings.Repeat("lorem ipsum ", 20)
 // BenchmarkDrainToKafka empties an outbox of 20,000 entries into Kafka, and compares that with its two limits on the same
 // machine: a relay whose handler does nothing, and a producer with the same settings and no outbox. ratio is the share
 // of the lower limit that is reached. Each figure is the median of the iterations, which take turns, so that a machine
-// that is busy for a while slows all three: run it as in -run XXX -bench Drain -benchtime 9x.
+// that is busy for a while slows all three: run it as in -run none -bench Drain -benchtime 9x.
 func BenchmarkDrainToKafka(b *testing.B) {
 	brokers := kafkas.shared(b).Brokers
 	handler := kafkaHandler(b, brokers)
