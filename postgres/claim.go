@@ -2,13 +2,11 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/satchel-go/satchel/core/claim"
-	"github.com/satchel-go/satchel/core/outbox"
 	"github.com/satchel-go/satchel/core/relay"
 	"github.com/satchel-go/satchel/postgres/internal/reading"
 )
@@ -29,12 +27,12 @@ func (s *session) Claim(ctx context.Context, req relay.ClaimRequest) (relay.Batc
 	}
 	first, others := split(req)
 	c := &claiming{session: s, req: req, reader: reader}
-	if err := c.run(ctx, first, retry); err != nil {
+	if err := c.run(ctx, first, retry, len(others) == 0); err != nil {
 		s.returnSuccessors(retry)
 		return relay.Batch{}, err
 	}
 	if len(others) > 0 && len(c.batch.Records) < req.Limit {
-		if err := c.run(ctx, others, nil); err != nil {
+		if err := c.run(ctx, others, nil, true); err != nil {
 			if len(c.batch.Records) == 0 {
 				return relay.Batch{}, err
 			}
@@ -72,6 +70,8 @@ func (s *session) probe(scope claim.Snapshot) *reading.Reader {
 	const forgetAbove = 1000
 	ts := scope.Types()[0]
 	key := string(ts.Type) + "/" + ts.Targets[0]
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.probes[key] == nil {
 		if len(s.probes) >= forgetAbove {
 			clear(s.probes)
@@ -111,60 +111,21 @@ type claiming struct {
 	strays []relay.Outcome // claimed, but not to be delivered
 }
 
-// claimMeta is what the claim statement says about itself.
-type claimMeta struct {
-	Lease  *int64     `json:"lease"`
-	Scans  [][6]int64 `json:"scans"`
-	Cut    *[2]int64  `json:"cut"`
-	Heads  int        `json:"heads"`
-	Bumped int        `json:"bumped"`
-	Again  []string   `json:"again"`
-
-	// ids are the entries in the order of delivery, runs tells to which run each belongs.
-	ids, runs []int64
-}
-
-// claimedRows are the entries that a claim statement returned.
-type claimedRows struct {
-	records []outbox.Record
-	at      map[int64]int // by id
-}
-
-func (c *claimedRows) add(r outbox.Record) {
-	c.at[int64(r.ID)] = len(c.records)
-	c.records = append(c.records, r)
-}
-
-// run executes the claim statement for some of the types.
-func (c *claiming) run(ctx context.Context, types []claim.TypeScope, retry []string) error {
-	began := time.Now()
-	limit := c.req.Limit - len(c.batch.Records)
-	scans := c.reader.Plan(began, types, limit)
-	args := claimArgs(scans, c.req.Scope)
-	args = append(args, retry, limit, min(c.req.RunLength, limit), c.opts.Owner, c.req.Lease.Microseconds(), c.lease())
-	var meta claimMeta
-	rows := claimedRows{at: make(map[int64]int, limit), records: make([]outbox.Record, 0, limit)}
-	err := c.Store.batch(ctx, "relay.claim", func(b *pgx.Batch) {
-		b.Queue(c.stmt.Claim, args...).Query(func(r pgx.Rows) error { return readClaim(r, &meta, &rows) })
-	})
+// run executes the claim statement for some of the types; last says that no other
+// statement can follow.
+func (c *claiming) run(ctx context.Context, types []claim.TypeScope, retry []string, last bool) error {
+	r := &reply{claiming: c, limit: c.req.Limit - len(c.batch.Records), began: time.Now(), last: last}
+	c.mu.Lock()
+	r.scans = c.reader.Plan(r.began, types, r.limit)
+	c.mu.Unlock()
+	args := claimArgs(r.scans, c.req.Scope)
+	args = append(args, retry, r.limit, min(c.req.RunLength, r.limit), c.opts.Owner, c.req.Lease.Microseconds(), c.lease())
+	err := c.Store.batch(ctx, "relay.claim", func(b *pgx.Batch) { b.Queue(c.stmt.Claim, args...).Query(r.read) })
 	if err != nil {
+		r.undo()
 		return err
 	}
-	if meta.Lease == nil && meta.Heads > 0 {
-		// The lease of the first statement was taken back before this one could add to it.
-		c.batch.More = true
-		return nil
-	}
-	result := meta.result(limit)
-	result.Took = time.Since(began)
-	more := c.reader.Advance(time.Now(), scans, result)
-	c.batch.More = more || c.batch.More
-	c.bumped = c.bumped || meta.Bumped > 0
-	c.returnSuccessors(meta.Again)
-	if meta.Lease != nil {
-		c.batch.Lease = relay.LeaseID(*meta.Lease)
-	}
-	c.collect(&meta, &rows)
+	r.finish()
 	return nil
 }
 
@@ -177,49 +138,9 @@ func (c *claiming) lease() *int64 {
 	return &id
 }
 
-// collect appends the claimed records in the order of delivery. A run is kept up to
-// the first of its entries that was not claimed after all, because it changed while
-// the statement waited for its lock; those after it must not be delivered.
-func (c *claiming) collect(meta *claimMeta, rows *claimedRows) {
-	if c.batch.Records == nil {
-		c.batch.Records = make([]outbox.Record, 0, len(rows.records))
-	}
-	broken := int64(0) // runs are numbered from 1
-	for i, id := range meta.ids {
-		at, ok := rows.at[id]
-		switch {
-		case !ok:
-			broken = meta.runs[i]
-		case broken == meta.runs[i]:
-			r := &rows.records[at]
-			c.strays = append(c.strays, relay.Outcome{
-				ID: r.ID, Lease: c.batch.Lease, Kind: relay.ReleasedBehind, AggregateID: r.AggregateID,
-			})
-		default:
-			c.batch.Records = append(c.batch.Records, rows.records[at])
-		}
-	}
-}
-
 // giveBack returns strays. If that fails, their lease expires.
 func (s *session) giveBack(ctx context.Context, strays []relay.Outcome) {
 	_, _ = s.Settle(ctx, strays, nil)
-}
-
-// result translates what the statement said for the reader.
-func (m *claimMeta) result(limit int) reading.Result {
-	r := reading.Result{Edges: make(map[int]reading.Edge, len(m.Scans)), Full: m.Heads >= limit}
-	for _, s := range m.Scans {
-		r.Edges[int(s[0])-1] = reading.Edge{
-			Rows:  int(s[1]),
-			First: reading.Point{Due: s[2], ID: s[3]},
-			Last:  reading.Point{Due: s[4], ID: s[5]},
-		}
-	}
-	if m.Cut != nil {
-		r.Cut = &reading.Point{Due: m.Cut[0], ID: m.Cut[1]}
-	}
-	return r
 }
 
 // claimArgs returns the parameters that describe what is read and what is allowed.
@@ -248,24 +169,4 @@ func claimArgs(scans []reading.Scan, scope claim.Snapshot) []any {
 		}
 	}
 	return []any{types, fromDue, fromID, toDue, toID, lags, windows, all, exceptTypes, exceptNames, targetTypes, targetNames}
-}
-
-// readClaim reads the rows of the claim statement.
-func readClaim(rows pgx.Rows, meta *claimMeta, claimed *claimedRows) error {
-	defer rows.Close()
-	row := newRow()
-	for rows.Next() {
-		if err := rows.Scan(row.targets()...); err != nil {
-			return err
-		}
-		if row.meta == nil {
-			claimed.add(row.record())
-			continue
-		}
-		if err := json.Unmarshal(row.meta, meta); err != nil {
-			return err
-		}
-		meta.ids, meta.runs = row.ids, row.runs
-	}
-	return rows.Err()
 }

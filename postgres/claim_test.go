@@ -23,7 +23,7 @@ func TestLeaseLostBetweenStatements(t *testing.T) {
 	ids := publishing(t, p, alpha("a"), alpha(""))
 	s := openStore(t, p).Open(relay.SessionOptions{Owner: "one"}).(*session)
 	c := &claiming{session: s, req: request(10), reader: s.reader, batch: relay.Batch{Lease: 1 << 40}}
-	if err := c.run(ctx, c.req.Scope.Types(), nil); err != nil {
+	if err := c.run(ctx, c.req.Scope.Types(), nil, true); err != nil {
 		t.Fatal(err)
 	}
 	if len(c.batch.Records) > 0 || !c.batch.More {

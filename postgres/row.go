@@ -11,7 +11,6 @@ import (
 // row receives the columns of a claimed entry; it is used for one row after another.
 type row struct {
 	meta                                    []byte
-	ids, runs                               []int64
 	id                                      pgtype.Int8
 	carrier                                 pgtype.UUID
 	aggregateType, aggregateID              pgtype.Text
@@ -27,7 +26,7 @@ type row struct {
 func newRow() *row {
 	r := &row{}
 	r.columns = []any{
-		&r.meta, &r.ids, &r.runs, &r.id, &r.carrier, &r.aggregateType, &r.aggregateID, &r.eventType, &r.destination, &r.destinationType,
+		&r.meta, &r.id, &r.carrier, &r.aggregateType, &r.aggregateID, &r.eventType, &r.destination, &r.destinationType,
 		&r.payload, &r.raw, &r.contentType, &r.headers, &r.metadata, &r.attempt, &r.maxAttempts, &r.claims,
 		&r.availableAt, &r.scheduledAt, &r.createdAt,
 	}

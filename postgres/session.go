@@ -18,13 +18,11 @@ type session struct {
 	*Store
 	opts relay.SessionOptions
 
-	// Used by Claim only, which has one caller at a time.
-	reader *reading.Reader
-	probes map[string]*reading.Reader // by destination, for claims that probe
-
 	mu      sync.Mutex
-	recheck successors // guarded by mu
-	scopes  string     // what the registry was told last; guarded by mu
+	reader  *reading.Reader            // guarded by mu
+	probes  map[string]*reading.Reader // by destination, for claims that probe; guarded by mu
+	recheck successors                 // guarded by mu
+	scopes  string                     // what the registry was told last; guarded by mu
 }
 
 var (

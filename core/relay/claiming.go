@@ -11,7 +11,10 @@ import (
 
 // claimState says when to claim next. It belongs to the loop.
 type claimState struct {
-	busy     bool
+	busy     int       // claims under way
+	asked    int       // entries that these asked for
+	number   int       // of the newest of them
+	open     bool      // the newest lets another begin
 	made     bool      // at least one claim was answered
 	last     time.Time // when the last claim was answered
 	due      time.Time // when the first entry known to wait is due, zero if none is known
@@ -36,6 +39,9 @@ type claimed struct {
 }
 
 const (
+	// maxClaims is how many claims may be under way: one that decides what to take, and
+	// one of which the entries are on their way here.
+	maxClaims = 2
 	// pace is the pause after a claim that found little: claims would otherwise chase
 	// each single entry. It is multiplied by the number of relays that are awake.
 	pace    = 4 * time.Millisecond
@@ -57,9 +63,13 @@ func (l *loop) free() int {
 	if l.clogged {
 		prefetch = 0
 	}
-	held := l.inflight + len(l.settle.pending) + l.settle.size
+	held := l.inflight + l.claims.asked + len(l.settle.pending) + l.settle.size
 	n := min(l.cfg.BatchSize, slots+prefetch-held)
-	if n < max(1, min(l.cfg.BatchSize, prefetch)/2) && held > 0 {
+	least := min(l.cfg.BatchSize, prefetch) / 2
+	if l.claims.busy > 0 {
+		least = l.cfg.BatchSize / 2
+	}
+	if n < max(1, least) && held > 0 {
 		return 0 // wait until a claim is worth its while
 	}
 	return max(0, n)
@@ -67,14 +77,29 @@ func (l *loop) free() int {
 
 // claimTime returns when the next claim is to be made, if slots allow one.
 func (l *loop) claimTime() (time.Time, bool) {
-	if l.claims.busy || l.stopping.Load() || l.plan.limit > 0 && l.claims.made || l.free() == 0 {
+	if !l.mayClaim() || l.free() == 0 {
 		return time.Time{}, false
 	}
 	at := l.claims.at
-	if t, ok := l.breaker.next(); ok && t.Before(at) {
+	if t, ok := l.breaker.next(); ok && l.claims.busy == 0 && t.Before(at) {
 		at = t
 	}
 	return at, true
+}
+
+// mayClaim reports whether another claim may begin, time and room aside.
+func (l *loop) mayClaim() bool {
+	st := &l.claims
+	switch {
+	case l.stopping.Load():
+		return false
+	case l.plan.limit > 0:
+		return !st.made && st.busy == 0
+	default:
+		// A destination that is down is probed by a claim of its own.
+		_, down := l.breaker.next()
+		return st.busy == 0 || st.open && st.busy < maxClaims && st.failures == 0 && !down
+	}
 }
 
 // claim starts a claim if it is time.
@@ -92,12 +117,22 @@ func (l *loop) claim(now time.Time) {
 	c := claimed{began: now, ahead: ahead, request: ClaimRequest{
 		Limit: limit, RunLength: min(l.cfg.RunLength, limit), Lease: l.cfg.LeaseTimeout,
 	}}
-	if t, ok := l.breaker.due(now); ok {
+	if t, ok := l.breaker.due(now); ok && l.claims.busy == 0 {
 		c.probed = &t
 		c.request.Limit, c.request.RunLength, c.request.Probe = 1, 1, true
 		l.breaker.probe(t)
 	}
-	l.claims.busy, l.claims.again = true, false
+	l.claims.busy, l.claims.open, l.claims.again = l.claims.busy+1, false, false
+	l.claims.asked += c.request.Limit
+	l.claims.number++
+	if number := l.claims.number; c.probed == nil && l.plan.limit == 0 {
+		c.request.Ahead = func() {
+			select {
+			case l.ahead <- number:
+			default: // the loop has other things to do first
+			}
+		}
+	}
 	if !l.claims.due.After(now) {
 		l.claims.due = time.Time{}
 	}
@@ -146,7 +181,8 @@ func (l *loop) ask(c *claimed, turn int, down []target) (Batch, error) {
 // onClaimed takes the answer to a claim in and decides when to make the next.
 func (l *loop) onClaimed(ctx context.Context, c claimed) {
 	st := &l.claims
-	st.busy, st.made, st.err = false, true, c.err
+	st.busy, st.made, st.err = st.busy-1, true, c.err
+	st.asked -= c.request.Limit
 	now := time.Now()
 	st.last, l.sleep.scope = now, c.all
 	if c.err != nil {
@@ -202,7 +238,7 @@ func (l *loop) pace() time.Duration {
 // claimSoon asks for a claim because something may have become claimable.
 func (l *loop) claimSoon(now time.Time) {
 	l.claims.again = true
-	if at := now.Add(l.pace()); !l.claims.busy && l.claims.failures == 0 && at.Before(l.claims.at) {
+	if at := now.Add(l.pace()); l.claims.busy == 0 && l.claims.failures == 0 && at.Before(l.claims.at) {
 		l.claims.at = at
 	}
 }
@@ -216,7 +252,7 @@ func (l *loop) claimAt(due time.Time) {
 	if st.due.IsZero() || due.Before(st.due) {
 		st.due = due
 	}
-	if !st.busy && st.failures == 0 && st.due.Before(st.at) {
+	if st.busy == 0 && st.failures == 0 && st.due.Before(st.at) {
 		st.at = st.due
 	}
 }

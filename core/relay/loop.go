@@ -48,6 +48,7 @@ type loop struct {
 	watchAt  time.Time
 
 	claimed  chan claimed
+	ahead    chan int // numbers of claims that let another begin
 	reports  chan *job
 	settled  chan settled
 	renewals chan renewed
@@ -63,7 +64,8 @@ func newLoop(r *Relay, p plan) *loop {
 		stuck:    map[*job]struct{}{},
 		leases:   map[LeaseID]*lease{},
 		quick:    quickness{},
-		claimed:  make(chan claimed, 1),
+		claimed:  make(chan claimed, maxClaims),
+		ahead:    make(chan int, maxClaims),
 		reports:  make(chan *job, 256),
 		settled:  make(chan settled, 1),
 		renewals: make(chan renewed, 1),
@@ -111,6 +113,8 @@ func (l *loop) run(ctx context.Context) error {
 			return err
 		case c := <-l.claimed:
 			l.onClaimed(base, c)
+		case number := <-l.ahead:
+			l.claims.open = number == l.claims.number
 		case j := <-l.reports:
 			l.onReport(j)
 		case s := <-l.settled:
@@ -173,7 +177,7 @@ func (l *loop) nextTime(now time.Time) time.Time {
 
 // idle reports whether nothing is under way.
 func (l *loop) idle() bool {
-	return !l.claims.busy && l.inflight == 0 && len(l.busy) == 0 && !l.settle.waiting() && !l.settle.busy
+	return l.claims.busy == 0 && l.inflight == 0 && len(l.busy) == 0 && !l.settle.waiting() && !l.settle.busy
 }
 
 // planned reports whether the loop has done what it was started for.

@@ -33,7 +33,7 @@ func (l *loop) stop(ctx context.Context) error {
 		timer := time.NewTimer(wait)
 		select {
 		case c := <-l.claimed:
-			l.claims.busy, l.claims.made = false, true
+			l.claims.busy, l.claims.made = l.claims.busy-1, true
 			if c.err == nil {
 				l.accept(ctx, c)
 			}

@@ -58,6 +58,10 @@ type ClaimRequest struct {
 	// Probe marks a claim that looks for one entry of the single destination in Scope.
 	// It must not disturb what the session remembers of its ordinary claims.
 	Probe bool
+	// Ahead, when not nil, may be called once, while Claim is still at work: the claim is
+	// going to return Limit entries, and it is decided where the next has to go on, which
+	// may therefore begin already. A store that never calls it loses speed only.
+	Ahead func()
 }
 
 // Batch is the result of a claim.
@@ -72,8 +76,9 @@ type Batch struct {
 	More bool
 }
 
-// Session is one relay's access to the store. Claim is called by one goroutine at
-// a time; the other methods may run concurrently with it and with each other.
+// Session is one relay's access to the store. A claim begins when the one before it has
+// returned or called Ahead; the other methods may run concurrently with it and with
+// each other. An error of the store is a *fault.Persistence.
 type Session interface {
 	// Claim leases due entries that are within the scope and not held back by an
 	// earlier unsettled entry of their aggregate, oldest due first, each type in turn.
@@ -120,16 +125,20 @@ const (
 
 // Outcome settles one entry.
 type Outcome struct {
-	ID    outbox.ID
+	// ID is the entry.
+	ID outbox.ID
+	// Lease is the claim under which it is held.
 	Lease LeaseID
-	Kind  OutcomeKind
+	// Kind is what is done to it.
+	Kind OutcomeKind
 	// AggregateID is the entry's, so that the store can look for its successor.
 	AggregateID string
 	// Delay runs from the moment of the settlement, by the store's clock.
 	Delay time.Duration
-	// LastError and ErrorType describe the failure of Retried, DeadLettered and
-	// Deferred; both are safe text.
+	// LastError is the failure of Retried, DeadLettered and Deferred: safe text of at most
+	// fault.MaxTextLength characters.
 	LastError string
+	// ErrorType is the Go type of that failure: safe text of at most 500 characters.
 	ErrorType string
 }
 

@@ -49,5 +49,5 @@ func suspected(run []*entry) bool {
 // alone reports whether the suspect is the only thing under way.
 func (l *loop) alone() bool {
 	return l.suspect != nil && l.suspect.started.IsZero() && len(l.ready) == 0 && len(l.busy) == 0 &&
-		len(l.stuck) < l.cfg.Concurrency && len(l.settle.pending) == 0 && !l.settle.busy && !l.claims.busy
+		len(l.stuck) < l.cfg.Concurrency && len(l.settle.pending) == 0 && !l.settle.busy && l.claims.busy == 0
 }

@@ -88,8 +88,20 @@ func byPoint(a, b *entry) int {
 func (m *model) claim() (taken []*entry, more bool) {
 	m.Helper()
 	scans := m.reader.Plan(m.now, m.scope, m.limit)
-	result := Result{Edges: map[int]Edge{}, Took: time.Millisecond}
-	var seen []*entry
+	taken, seen, result := m.take(scans)
+	before := map[destination.Type]Point{}
+	for kind, l := range m.reader.lanes {
+		before[kind] = l.position
+	}
+	more = m.reader.Advance(m.now, scans, result)
+	m.checkPositions(before, seen)
+	return taken, more
+}
+
+// take does what the statement does with a plan.
+func (m *model) take(scans []Scan) (taken, seen []*entry, result Result) {
+	m.Helper()
+	result = Result{Edges: map[int]Edge{}, Took: time.Millisecond}
 	for i, s := range scans {
 		if s.Window < 1 || s.Window > max(maxWindow, m.limit) {
 			m.Fatalf("window of %d rows", s.Window)
@@ -113,13 +125,7 @@ func (m *model) claim() (taken []*entry, more bool) {
 		}
 	}
 	result.Full = successors+len(taken) >= m.limit
-	before := map[destination.Type]Point{}
-	for kind, l := range m.reader.lanes {
-		before[kind] = l.position
-	}
-	more = m.reader.Advance(m.now, scans, result)
-	m.checkPositions(before, seen)
-	return taken, more
+	return taken, seen, result
 }
 
 // checkPositions: a position passes a row only if the claim looked at it and took it

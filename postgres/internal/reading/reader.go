@@ -168,7 +168,7 @@ func (l *lane) sweep(now time.Time) Scan {
 }
 
 // Advance takes in what a claim found and reports whether rows that are due were
-// left unread. A claim that failed must not be reported: it moves nothing.
+// left unread. A claim that fails after that must be undone.
 func (r *Reader) Advance(now time.Time, scans []Scan, res Result) (more bool) {
 	for i, s := range scans {
 		edge, found := res.Edges[i]
@@ -186,7 +186,7 @@ func (r *Reader) Advance(now time.Time, scans []Scan, res Result) (more bool) {
 		}
 		switch s.kind {
 		case tail:
-			more = s.lane.advance(edge, reached, found, complete, res) || more
+			more = s.lane.advance(s, edge, reached, found, complete, res) || more
 		case sweep:
 			s.lane.swept(now, s, edge, reached, found, complete, res.Took)
 		case overlap: // leaves no trace
@@ -195,9 +195,26 @@ func (r *Reader) Advance(now time.Time, scans []Scan, res Result) (more bool) {
 	return more || res.Full
 }
 
+// Undo takes back what Advance did for a claim of which it is not known whether its
+// transaction committed: what it examined is read again.
+func (r *Reader) Undo(scans []Scan) {
+	for _, s := range scans {
+		switch s.kind {
+		case tail:
+			s.lane.position = minPoint(s.lane.position, s.From)
+		case sweep:
+			s.lane.sweeping = false
+			s.lane.floor = minPoint(s.lane.floor, s.From)
+		}
+	}
+}
+
 // advance moves the position. Without a row in sight it stays: the tail has no end
-// that could be named.
-func (l *lane) advance(edge Edge, reached Point, found, complete bool, res Result) (more bool) {
+// that could be named. It also stays when it was taken back meanwhile.
+func (l *lane) advance(s Scan, edge Edge, reached Point, found, complete bool, res Result) (more bool) {
+	if l.position.Before(s.From) {
+		return true
+	}
 	if found && l.position.Before(reached) {
 		l.position = reached
 	}
