@@ -1,5 +1,12 @@
 // Package claim holds the rules by which a relay may take entries.
 //
+// A handler says by its [Scope] where it can deliver to:
+//
+//	func (h *Handler) Scope() claim.Scope { return claim.Targets(h.topics) }
+//
+// The relay collects the scopes as [Capabilities] and resolves them, once per claim,
+// into a [Snapshot], which is what a store is given.
+//
 // # Which entries a node may claim
 //
 //	scope                          what is claimed
@@ -25,6 +32,16 @@
 // (an ordered run); the relay delivers them one after another and stops at the
 // first that does not succeed.
 //
+// # Guarantees
+//
 // Suppliers run here, never inside a store: a store only sees a validated
-// [Snapshot], so it cannot call an application's code under a transaction.
+// [Snapshot], so it cannot call an application's code under a transaction. A snapshot
+// does not change, whatever the supplier does to its slice afterwards. An [Error] names
+// no target.
+//
+// # Not guaranteed
+//
+// That the set of a supplier is the one in force when a handler is called: it may have
+// changed since the claim. A handler that meets a destination it no longer knows says
+// so with delivery.Unresolvable.
 package claim

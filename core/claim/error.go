@@ -38,11 +38,13 @@ const (
 // nothing. It is a mistake in a handler, not a fault of the store, and is never
 // wrapped in a fault.Persistence.
 type Error struct {
-	Type   destination.Type
+	// Type is the destination type whose scope it is.
+	Type destination.Type
+	// Reason says what was wrong with what the supplier returned.
 	Reason Reason
 }
 
-// Error implements error.
+// Error implements error. The text is safe for logs.
 func (e *Error) Error() string {
 	return fmt.Sprintf("satchel: claim scope of type %s: %s", e.Type, e.Reason)
 }

@@ -121,23 +121,3 @@ func TestSnapshotKeepsNothingOfTheSupplier(t *testing.T) {
 		}
 	}
 }
-
-func ExampleResolve() {
-	topics := []string{"orders"} // what this node is connected to at the moment
-	snapshot, _ := claim.Resolve(claim.Capabilities{
-		destination.Service: claim.All(),
-		destination.Kafka:   claim.Targets(func() []string { return topics }),
-		destination.HTTP:    claim.Targets(func() []string { return []string{} }),
-	})
-	fmt.Println(snapshot.Allows(destination.Service, "anything"))
-	fmt.Println(snapshot.Allows(destination.Kafka, "orders"), snapshot.Allows(destination.Kafka, "invoices"))
-	fmt.Println(snapshot.Allows(destination.HTTP, "orders"), snapshot.Allows(destination.DelayedJob, "orders"))
-
-	_, err := claim.Resolve(claim.Capabilities{destination.Kafka: claim.Targets(func() []string { return nil })})
-	fmt.Println(err)
-	// Output:
-	// true
-	// true false
-	// false false
-	// satchel: claim scope of type KAFKA: produced a null target set
-}

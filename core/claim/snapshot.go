@@ -32,7 +32,7 @@ type TypeScope struct {
 
 // Resolve runs every supplier of caps once and validates what it returned. The
 // first failure, in the order of the type names, is returned as an *[Error]
-// together with an empty snapshot.
+// together with an empty snapshot; a nil scope is one, with the reason [NullSet].
 func Resolve(caps Capabilities) (Snapshot, error) {
 	var s Snapshot
 	for _, t := range slices.Sorted(maps.Keys(caps)) {
@@ -97,7 +97,7 @@ func (s Snapshot) Empty() bool { return len(s.types) == 0 }
 // Types returns the parts of the snapshot, sorted by type. The caller must not change them.
 func (s Snapshot) Types() []TypeScope { return s.types }
 
-// Type returns the part for one type.
+// Type returns the part for one type; false means that nothing of the type is claimed.
 func (s Snapshot) Type(t destination.Type) (TypeScope, bool) {
 	i, found := slices.BinarySearchFunc(s.types, t, func(ts TypeScope, t destination.Type) int {
 		return strings.Compare(string(ts.Type), string(t))
@@ -124,7 +124,7 @@ func (ts TypeScope) Allows(name string) bool {
 	return found != ts.All
 }
 
-// Only returns the snapshot reduced to the given types.
+// Only returns the snapshot reduced to the given types; without types it is empty.
 func (s Snapshot) Only(types ...destination.Type) Snapshot {
 	var out Snapshot
 	for _, ts := range s.types {

@@ -10,6 +10,14 @@
 //	  "db":   { "schemas": { "inbox-outbox": "messaging" } }
 //	}
 //
+// It is read and handed on like this:
+//
+//	tree, err := config.Parse(doc)
+//	if err != nil {
+//		return err // names every key that is wrong
+//	}
+//	r, err := relay.New(store, handlers, tree.Relay())
+//
 // Every key may be left out. [Parse] reads JSON, [FromMap] what another loader has
 // read; both start from [Default] and give a [Tree], and [Tree.Relay],
 // [Tree.Maintenance] and [Tree.Outbox] turn that into the settings of the parts. What

@@ -22,7 +22,7 @@ type PanicError struct {
 func (e *PanicError) Error() string { return fmt.Sprintf("handler panicked with a %T", e.Value) }
 
 // Attempt calls h for one entry and turns a panic, runtime.Goexit aside, into a
-// retryable *PanicError.
+// retryable *PanicError. Any other error is the handler's, as it is.
 func Attempt(ctx context.Context, h Handler, e Envelope) (err error) {
 	defer caught(&err)
 	return h.Deliver(ctx, e)
@@ -34,7 +34,8 @@ func AttemptTx(ctx context.Context, h TxHandler, tx any, e Envelope) (err error)
 	return h.DeliverTx(ctx, tx, e)
 }
 
-// AttemptBatch calls h for several entries and always returns one result for each.
+// AttemptBatch calls h for several entries and always returns one result for each: a
+// panic, or a number of results that is not that of the entries, fails all of them.
 func AttemptBatch(ctx context.Context, h BatchHandler, batch []Envelope) (results []error) {
 	err := func() (err error) {
 		defer caught(&err)
@@ -58,8 +59,9 @@ func AttemptBatch(ctx context.Context, h BatchHandler, batch []Envelope) (result
 // the entry was stored for another physical destination.
 var ErrFingerprint = errors.New("stored for a destination with another fingerprint")
 
-// CheckFingerprint returns an unresolvable error when the entry was stored for
-// another physical destination than the one h is connected to.
+// CheckFingerprint returns an unresolvable error that wraps [ErrFingerprint] when the
+// entry was stored for another physical destination than the one h is connected to,
+// and nil when either side does not know. A panic of h is a *PanicError.
 func CheckFingerprint(ctx context.Context, h Handler, e *Envelope) (err error) {
 	f, ok := h.(Fingerprinter)
 	if !ok {

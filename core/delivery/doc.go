@@ -14,6 +14,19 @@
 // The default is the safe one: an error that nobody thought about is tried again,
 // and a panic is an error like any other.
 //
+//	func (h *Handler) Deliver(ctx context.Context, e delivery.Envelope) error {
+//		err := h.gateway.Send(ctx, e.Destination, e.MessageID.String(), e.Payload)
+//		if errors.Is(err, gateway.ErrRejected) {
+//			return delivery.Permanent(err)
+//		}
+//		return err
+//	}
+//
+// A handler that is better off with many entries at once is a [BatchHandler], one that
+// can work in the store's transaction a [TxHandler], and one that knows which cluster
+// it is connected to a [Fingerprinter]. Package deliverytest shows that a handler keeps
+// what is said here.
+//
 // # What a handler can rely on
 //
 // No transaction and no database connection is held while it runs, unless it asks

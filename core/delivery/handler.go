@@ -29,7 +29,7 @@ type BatchHandler interface {
 	Handler
 	// DeliverBatch attempts all entries, no two of which belong to one aggregate, and
 	// returns one result for each, in their order. A result of another length, or a
-	// panic, counts as a retryable failure of every entry without a result.
+	// panic, counts as a retryable failure of every entry.
 	DeliverBatch(ctx context.Context, batch []Envelope) []error
 }
 

@@ -10,11 +10,13 @@ import (
 	"github.com/satchel-go/satchel/core/fault"
 )
 
-// Registry is a checked set of handlers, one for each destination type.
+// Registry is a checked set of handlers, one for each destination type. It does not
+// change; the zero value serves nothing.
 type Registry struct{ byType map[destination.Type]Handler }
 
-// NewRegistry checks the handlers and returns all problems joined: a nil handler, a
-// malformed type, a nil scope, or two handlers of one type, both named.
+// NewRegistry checks the handlers and returns all problems joined, each a
+// *fault.Invalid: a nil handler, a malformed type, a nil scope, or two handlers of one
+// type, both named. No handlers is no problem.
 func NewRegistry(handlers ...Handler) (*Registry, error) {
 	r := &Registry{byType: make(map[destination.Type]Handler, len(handlers))}
 	var problems []error
@@ -53,7 +55,7 @@ func nilHandler(h Handler) bool {
 	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
-// Handler returns the handler of a type.
+// Handler returns the handler of a type; false means that there is none.
 func (r *Registry) Handler(t destination.Type) (Handler, bool) {
 	h, ok := r.byType[t]
 	return h, ok

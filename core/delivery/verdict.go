@@ -57,7 +57,8 @@ func (e *verdictError) Unwrap() error { return e.err }
 // one). Permanent(nil) is an error too, so that a mistake does not pass for success.
 func Permanent(err error) error { return mark(IsPermanent, 0, err) }
 
-// Unresolvable marks err: the destination is not known here, now.
+// Unresolvable marks err: the destination is not known here, now. The entry comes back
+// after the relay's UnresolvableDelay, as often as it takes.
 func Unresolvable(err error) error { return mark(IsUnresolvable, 0, err) }
 
 // Unavailable marks err: the destination as a whole cannot be reached (a broker that
@@ -66,7 +67,7 @@ func Unavailable(err error) error { return mark(IsUnavailable, 0, err) }
 
 // RetryAfter marks err as retryable, not before the given time has passed; the
 // relay waits that long or its own backoff, whichever is longer, and never longer
-// than the larger of its cap and one hour.
+// than the larger of its cap and one hour. A wait that is not positive asks for nothing.
 func RetryAfter(err error, wait time.Duration) error { return mark(Retryable, wait, err) }
 
 func mark(v Verdict, after time.Duration, err error) error {
@@ -88,7 +89,8 @@ func VerdictOf(err error) Verdict {
 	return Retryable
 }
 
-// WaitOf returns the wait that RetryAfter asked for, 0 if none.
+// WaitOf returns the wait that RetryAfter asked for, 0 if none. As with [VerdictOf] the
+// outermost mark wins.
 func WaitOf(err error) time.Duration {
 	var marked *verdictError
 	if errors.As(err, &marked) {

@@ -73,25 +73,3 @@ func TestVerdictNames(t *testing.T) {
 		}
 	}
 }
-
-// A handler says what became of a message through its error.
-func ExampleVerdictOf() {
-	down := errors.New("connection refused")
-	for _, err := range []error{
-		nil,
-		down,
-		delivery.Permanent(errors.New("message too large")),
-		fmt.Errorf("look up topic: %w", delivery.Unresolvable(errors.New("no such topic here"))),
-		delivery.Unavailable(down),
-		delivery.RetryAfter(errors.New("too many requests"), 30*time.Second),
-	} {
-		fmt.Println(delivery.VerdictOf(err), delivery.WaitOf(err))
-	}
-	// Output:
-	// delivered 0s
-	// retryable 0s
-	// permanent 0s
-	// unresolvable 0s
-	// unavailable 0s
-	// retryable 30s
-}

@@ -20,6 +20,9 @@
 // value; deliveries at once; a message that comes twice; and, where the handler has
 // them, batches and fingerprints.
 //
+// A test that does not concern the handler (it has no targets, no batches, no
+// fingerprints, or the harness has no Failing) is skipped and says why.
+//
 // # What it does not cover
 //
 // What arrives at the destination, since only the handler's own tests can look there,

@@ -22,10 +22,11 @@ type Harness struct {
 	// by adding control data. Nil means that any JSON object will do.
 	Valid func(e *delivery.Envelope)
 
-	// Undecodable changes a valid envelope so that its payload cannot be decoded, and
-	// UndecodableVerdict is what then becomes of it. Nil means that the handler passes
-	// payloads on as they are.
-	Undecodable        func(e *delivery.Envelope)
+	// Undecodable changes a valid envelope so that its payload cannot be decoded. Nil
+	// means that the handler passes payloads on as they are.
+	Undecodable func(e *delivery.Envelope)
+	// UndecodableVerdict is what becomes of such an envelope; only read with Undecodable.
+	// Usually delivery.IsPermanent; the zero value is delivery.Delivered.
 	UndecodableVerdict delivery.Verdict
 
 	// Failing returns a handler whose destination fails with err, an error that the

@@ -20,7 +20,8 @@ type bench struct {
 	handler delivery.Handler
 }
 
-// Run runs the suite.
+// Run runs the suite as subtests of t, in parallel. A harness without New or Known
+// fails t at once.
 func Run(t *testing.T, h Harness) {
 	t.Helper()
 	if h.New == nil || h.Known == "" {

@@ -1,11 +1,3 @@
-// Package destination names where an entry goes: a type, which selects the
-// handler, and a name inside that type, which the handler understands (a topic,
-// a service operation, a job, an endpoint).
-//
-// A type is an open value: this module knows three, an application adds its own
-// by using another well-formed identifier. A well-formed type that this process
-// does not know is never an error; its entries simply wait for a node that
-// serves them.
 package destination
 
 import "github.com/satchel-go/satchel/core/fault"

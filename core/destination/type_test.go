@@ -1,7 +1,6 @@
 package destination_test
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -81,14 +80,4 @@ func FuzzParseType(f *testing.F) {
 			t.Error("the error repeats the value")
 		}
 	})
-}
-
-func ExampleParseType() {
-	t, err := destination.ParseType("WEBHOOK_V2")
-	fmt.Println(t, err)
-	_, err = destination.ParseType("web hook")
-	fmt.Println(err)
-	// Output:
-	// WEBHOOK_V2 <nil>
-	// satchel: destination type has a character other than A-Z, a-z, 0-9, '_' and '-'
 }

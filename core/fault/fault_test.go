@@ -79,14 +79,3 @@ func TestRetryable(t *testing.T) {
 		}
 	}
 }
-
-func ExampleRetryable() {
-	attempt := func() error {
-		return &fault.Persistence{Op: "outbox.publish", Code: "40001", Transient: true, Err: errors.New("could not serialize access")}
-	}
-	if err := attempt(); fault.Retryable(err) {
-		fmt.Println("run the whole transaction again:", err)
-	}
-	// Output:
-	// run the whole transaction again: satchel: outbox.publish failed (SQLSTATE 40001): could not serialize access
-}

@@ -1,12 +1,3 @@
-// Package fault holds the error values that callers of satchel branch on.
-//
-// There are two kinds. [Invalid] means that a value was refused before anything
-// was sent to a server: the caller's transaction is untouched and usable, and
-// trying again with the same value is pointless. [Persistence] means that a store
-// failed; its Retryable method says whether trying again can help.
-//
-// Neither ever repeats a payload, a header value or a destination: the texts are
-// safe for logs.
 package fault
 
 import (

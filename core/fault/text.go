@@ -24,7 +24,7 @@ func Text(err error) (text string) {
 	return Clean(err.Error(), MaxTextLength)
 }
 
-// Clean cuts s to limit characters and replaces everything that a store or a
+// Clean cuts s to limit characters, none if that is negative, and replaces everything that a store or a
 // terminal could stumble over: invalid UTF-8 by U+FFFD, control characters by '_'.
 func Clean(s string, limit int) string {
 	s = strings.ToValidUTF8(s, string(utf8.RuneError))

@@ -10,7 +10,12 @@
 //	})
 //
 // Acknowledge the message to its broker after the transaction committed, also when
-// ran is false.
+// ran is false. A store's module makes processors (pgxtx.NewProcessor); this package
+// validates, the store's [Recorder] records.
+//
+// ID is what the sender calls the message: for entries of satchel the message id, which
+// is the same on every attempt. Source says who consumes it, so that two consumers of
+// one message each get it.
 //
 // # Guarantees
 //

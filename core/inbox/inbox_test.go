@@ -9,7 +9,6 @@ import (
 
 	"github.com/satchel-go/satchel/core/fault"
 	"github.com/satchel-go/satchel/core/inbox"
-	"github.com/satchel-go/satchel/core/memstore"
 )
 
 func TestMessageValidate(t *testing.T) {
@@ -102,30 +101,4 @@ func TestOnce(t *testing.T) {
 	if ran, err := inbox.NewProcessor[string](&r).Once(t.Context(), "tx", m, nil); ran || !fault.IsInvalid(err) || r.calls != 0 {
 		t.Errorf("without work: %v, %v, recorded %d times", ran, err, r.calls)
 	}
-}
-
-// A message that arrives twice has its effect once.
-func ExampleProcessor_Once() {
-	ctx := context.Background()
-	store := memstore.New(memstore.Options{})
-	processor := memstore.NewProcessor(store)
-	paid := 0
-
-	for range 2 { // the broker delivers the same message twice
-		tx := store.Begin()
-		ran, err := processor.Once(ctx, tx, inbox.Message{ID: "payment-7", Source: "billing"}, func(context.Context) error {
-			paid += 100
-			return nil
-		})
-		if err != nil {
-			_ = tx.Rollback()
-			continue // do not acknowledge: it comes again
-		}
-		fmt.Println("ran:", ran, "committed:", tx.Commit() == nil)
-	}
-	fmt.Println("paid:", paid)
-	// Output:
-	// ran: true committed: true
-	// ran: false committed: true
-	// paid: 100
 }

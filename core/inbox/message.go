@@ -10,7 +10,7 @@ import (
 // MaxLength is the longest message id and the longest source, in characters.
 const MaxLength = 255
 
-// Message identifies an inbound message.
+// Message identifies an inbound message. The zero value is not valid.
 type Message struct {
 	// ID is the sender's message id; unique within Source. 1 to 255 characters.
 	ID string

@@ -11,7 +11,9 @@ import (
 type Recorder[Tx any] interface {
 	// Record stores the marker of m in tx and reports whether it was new. While another
 	// transaction that recorded the same message is open it waits for that one's end.
-	// A marker that is there already must not make tx unusable.
+	// A marker that is there already must not make tx unusable. It must refuse a nil
+	// transaction before it touches anything, with a *fault.Invalid; a failure of the
+	// store is a *fault.Persistence.
 	Record(ctx context.Context, tx Tx, m Message) (isNew bool, err error)
 }
 
@@ -19,7 +21,8 @@ type Recorder[Tx any] interface {
 // concurrent use as far as the transactions are.
 type Processor[Tx any] struct{ recorder Recorder[Tx] }
 
-// NewProcessor returns a processor that records through r.
+// NewProcessor returns a processor that records through r, which must not be nil. Most
+// applications call the one of their store's module, which calls this one.
 func NewProcessor[Tx any](r Recorder[Tx]) *Processor[Tx] { return &Processor[Tx]{recorder: r} }
 
 // Once records m in tx and, if it was new, calls work, which must do its writes in

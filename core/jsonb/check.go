@@ -1,7 +1,3 @@
-// Package jsonb knows what a JSONB column can hold. JSONB is stricter than JSON: it
-// has no NUL character, no unpaired surrogates, and numbers of a bounded size. A
-// document that passes [Check] is stored and comes back with every value as it was,
-// numbers digit by digit; white space, key order and duplicate keys are not kept.
 package jsonb
 
 import (
@@ -10,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// MaxBytes is the largest document that [Check] accepts.
+// MaxBytes is the largest document that [Check] accepts: 64 MiB.
 const MaxBytes = 64 << 20
 
 const maxDepth = 1000 // PostgreSQL's parser is recursive and limited by its stack

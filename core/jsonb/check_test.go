@@ -1,7 +1,6 @@
 package jsonb_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -123,12 +122,4 @@ func TestCheckSize(t *testing.T) {
 	if got := jsonb.Check(doc); got != "is larger than 64 MiB" {
 		t.Errorf("larger document: %q", got)
 	}
-}
-
-func ExampleCheck() {
-	fmt.Printf("%q\n", jsonb.Check([]byte(`{"total": 9007199254740993}`)))
-	fmt.Printf("%q\n", jsonb.Check([]byte(`{"name": "a\u0000b"}`)))
-	// Output:
-	// ""
-	// "has the character U+0000, which cannot be stored"
 }

@@ -18,12 +18,18 @@ const Day = 24 * time.Hour
 
 // Defaults of [Config].
 const (
-	DefaultPublishedRetention  = 7 * Day
+	// DefaultPublishedRetention is the default of PublishedRetention.
+	DefaultPublishedRetention = 7 * Day
+	// DefaultDeadLetterRetention is the default of DeadLetterRetention.
 	DefaultDeadLetterRetention = 30 * Day
-	DefaultInboxRetention      = 30 * Day
-	DefaultBatchSize           = 1000
-	DefaultMaxClaims           = 5
-	DefaultTimeBudget          = 5 * time.Minute
+	// DefaultInboxRetention is the default of InboxRetention.
+	DefaultInboxRetention = 30 * Day
+	// DefaultBatchSize is the default of BatchSize, in rows.
+	DefaultBatchSize = 1000
+	// DefaultMaxClaims is the default of MaxClaims.
+	DefaultMaxClaims = 5
+	// DefaultTimeBudget is the default of TimeBudget.
+	DefaultTimeBudget = 5 * time.Minute
 )
 
 // Bounds of [Config].

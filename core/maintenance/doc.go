@@ -10,6 +10,13 @@
 //	[Recovery]  every 30 seconds   takes back expired leases, then heals one window
 //	[Cleanup]   every 6 hours      deletes published entries, dead letters, inbox markers
 //
+//	recovery := maintenance.Recovery{Store: store, Logger: logger}
+//	for range time.Tick(30 * time.Second) {
+//		if _, err := recovery.Run(ctx); err != nil {
+//			failures.Inc()
+//		}
+//	}
+//
 // Run them apart from deliveries, each in a goroutine of its own, so that handlers
 // that block never hold them up; and apart from each other, so that a long cleanup
 // never delays a recovery. Neither is run at start-up by itself. One node that runs

@@ -3,26 +3,109 @@ package maintenance_test
 import (
 	"context"
 	"fmt"
+	"time"
 
+	"github.com/satchel-go/satchel/core/claim"
+	"github.com/satchel-go/satchel/core/delivery"
+	"github.com/satchel-go/satchel/core/destination"
 	"github.com/satchel-go/satchel/core/maintenance"
+	"github.com/satchel-go/satchel/core/memstore"
+	"github.com/satchel-go/satchel/core/outbox"
+	"github.com/satchel-go/satchel/core/outboxtest"
+	"github.com/satchel-go/satchel/core/relay"
 )
+
+// storeWith returns a store with one entry for Kafka.
+func storeWith(event string) *memstore.Store {
+	store := memstore.New(memstore.Options{})
+	tx := store.Begin()
+	_, _ = memstore.NewPublisher(store, outbox.Config{}).Publish(context.Background(), tx, outbox.Entry{
+		DestinationType: destination.Kafka, Destination: "orders", EventType: event, Payload: 42,
+	})
+	_ = tx.Commit()
+	return store
+}
 
 // One run of the job that deletes old rows, as a scheduler would start it.
 func ExampleCleanup() {
-	store := &fakeStore{published: rows{expired: 25_000}, inbox: rows{expired: 12}}
-	cleanup := maintenance.Cleanup{
-		Store:  store,
-		Config: maintenance.Config{DeadLetterRetention: maintenance.Forever},
+	ctx := context.Background()
+	store := storeWith("order.confirmed")
+	r, err := relay.New(store, []delivery.Handler{outboxtest.NewRecorder(destination.Kafka)}, relay.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
 	}
-	report, err := cleanup.Run(context.Background())
-	fmt.Println(report.Published.Deleted, report.DeadLetters.Deleted, report.Inbox.Deleted, report.Complete(), err)
-	// Output: 25000 0 12 true <nil>
+	_, _ = r.Drain(ctx)
+	time.Sleep(time.Millisecond) // the entry grows old
+
+	cleanup := maintenance.Cleanup{
+		Store: store,
+		Config: maintenance.Config{
+			PublishedRetention:  time.Microsecond, // a service keeps it for days
+			DeadLetterRetention: maintenance.Forever,
+		},
+	}
+	report, err := cleanup.Run(ctx)
+	fmt.Println("deleted:", report.Published.Deleted, "complete:", report.Complete(), err)
+	fmt.Println("left:", len(store.Rows()))
+	// Output:
+	// deleted: 1 complete: true <nil>
+	// left: 0
 }
 
-// One run of the job that takes back what crashed relays held.
+// A relay claims an entry and is never heard of again. Recovery takes the entry back, and
+// charges it no attempt.
 func ExampleRecovery() {
-	store := &fakeStore{leases: rows{expired: 3}, entriesPerLease: 50}
-	report, err := maintenance.Recovery{Store: store}.Run(context.Background())
-	fmt.Println(report.Reclaimed.Leases, report.Reclaimed.Returned, report.Complete, err)
-	// Output: 3 150 true <nil>
+	ctx := context.Background()
+	store := storeWith("order.confirmed")
+	scope, _ := claim.Resolve(claim.Capabilities{destination.Kafka: claim.All()})
+	crashed := store.Open(relay.SessionOptions{Owner: "node-1"})
+	_, _ = crashed.Claim(ctx, relay.ClaimRequest{Limit: 1, RunLength: 1, Lease: time.Microsecond, Scope: scope})
+	fmt.Println(store.Rows()[0].State, store.Rows()[0].Owner)
+	time.Sleep(time.Millisecond) // the lease expires
+
+	report, err := maintenance.Recovery{Store: store}.Run(ctx)
+	fmt.Println("returned:", report.Reclaimed.Returned, "complete:", report.Complete, err)
+	fmt.Println(store.Rows()[0].State, store.Rows()[0].Attempt)
+	// Output:
+	// PROCESSING node-1
+	// returned: 1 complete: true <nil>
+	// PENDING 0
+}
+
+// An entry whose relays crash again and again is given up in the end.
+func ExampleConfig() {
+	ctx := context.Background()
+	store := storeWith("order.confirmed")
+	scope, _ := claim.Resolve(claim.Capabilities{destination.Kafka: claim.All()})
+	recovery := maintenance.Recovery{Store: store, Config: maintenance.Config{MaxClaims: 2}}
+	for range 2 {
+		crashing := store.Open(relay.SessionOptions{Owner: "node-1"})
+		_, _ = crashing.Claim(ctx, relay.ClaimRequest{Limit: 1, RunLength: 1, Lease: time.Microsecond, Scope: scope})
+		time.Sleep(time.Millisecond)
+		report, err := recovery.Run(ctx)
+		fmt.Println("given up:", report.Reclaimed.DeadLettered, err)
+	}
+	fmt.Println(store.Rows()[0].State, store.Rows()[0].LastError)
+	// Output:
+	// given up: 0 <nil>
+	// given up: 1 <nil>
+	// DEAD_LETTER claimed 2 times in a row without an outcome
+}
+
+// Settings can be checked before a scheduler runs the jobs.
+func ExampleConfig_Validate() {
+	fmt.Println(maintenance.Config{}.Validate()) // every default is in place
+	fmt.Println(maintenance.Config{PublishedRetention: -maintenance.Day, BatchSize: 20_000}.Validate())
+	// Output:
+	// <nil>
+	// satchel: inboxOutbox.cleanup.publishedRetentionDays is negative
+	// satchel: inboxOutbox.cleanup.cleanupBatchSize is not between 1 and 10000
+}
+
+// A job without a store is refused when it runs.
+func ExampleCleanup_Run() {
+	_, err := maintenance.Cleanup{}.Run(context.Background())
+	fmt.Println(err)
+	// Output: satchel: maintenance store is nil
 }

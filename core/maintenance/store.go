@@ -7,13 +7,14 @@ import (
 
 // Store is the port to the tables that need maintenance. Each call is one
 // transaction, handles at most the given number of rows, skips rows that somebody
-// else has locked, and judges time by the store's clock.
+// else has locked, and judges time by the store's clock. An error is a
+// *fault.Persistence and means that the call changed nothing, as far as is known.
 type Store interface {
 	// Reclaim takes back up to batch expired leases: the entries still held under them
 	// become PENDING and due now, with no attempt charged; an entry that was claimed
 	// maxClaims times in a row without any outcome is dead-lettered instead; below 1
-	// there is no bound. It never
-	// looks at destination types: every node recovers every node's entries.
+	// there is no bound. It never looks at destination types: every node recovers every
+	// node's entries.
 	Reclaim(ctx context.Context, batch, maxClaims int) (Reclaimed, error)
 	// Heal looks at a window of unsettled entries, goes on from where the previous call
 	// ended, and repairs what no code of this version leaves behind: an entry that is

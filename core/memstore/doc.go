@@ -2,6 +2,16 @@
 // as a database store: it is for tests of code that publishes, relays or consumes,
 // and it is the reference against which the conformance suite was written.
 //
+//	store := memstore.New(memstore.Options{})
+//	publisher := memstore.NewPublisher(store, outbox.Config{})
+//
+//	tx := store.Begin()
+//	_, err := publisher.Publish(ctx, tx, entry)
+//	err = tx.Commit()
+//
+// [Store.Rows] shows what is stored. Code that takes a store by its port (a relay, the
+// jobs of package maintenance) takes this one.
+//
 // # Transactions
 //
 // [Store.Begin] starts a [Tx]. What is published or recorded in it becomes visible

@@ -12,18 +12,23 @@ import (
 // Row is an entry as the store holds it, for inspection.
 type Row struct {
 	outbox.Record
+	// State is the state of the entry; Published for an archived one.
 	State outbox.State
-	// Lease and Owner say under which claim the entry is held; zero when it is not.
+	// Lease is the claim under which the entry is held, 0 when it is not.
 	Lease relay.LeaseID
+	// Owner is the relay that holds it, empty when none does.
 	Owner string
-	// ClaimedAt is the time of the last claim.
+	// ClaimedAt is the time of the last claim, zero before the first.
 	ClaimedAt time.Time
-	// PublishedAt and DeadLetteredAt mark a settled entry; at most one is set.
-	PublishedAt    time.Time
+	// PublishedAt is when the entry was delivered, zero if it was not.
+	PublishedAt time.Time
+	// DeadLetteredAt is when the entry was given up, zero if it was not.
 	DeadLetteredAt time.Time
-	UpdatedAt      time.Time
-	// LastError and ErrorType describe the last failure.
+	// UpdatedAt is the time of the last change.
+	UpdatedAt time.Time
+	// LastError is the text of the last failure, empty before the first.
 	LastError string
+	// ErrorType is the Go type of that failure, or what stands for it.
 	ErrorType string
 	// Archived says that the entry was moved out of the table.
 	Archived bool

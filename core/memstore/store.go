@@ -14,7 +14,7 @@ import (
 
 // Options adjust a [Store]. The zero value is ready to use.
 type Options struct {
-	// FirstID is the id of the first entry; 0 means 1. A test that wants ids which do
+	// FirstID is the id of the first entry; below 1 means 1. A test that wants ids which do
 	// not survive a float64 gives a large one.
 	FirstID outbox.ID
 }

@@ -49,7 +49,8 @@ type Savepoint struct {
 func (s *Store) Begin() *Tx { return &Tx{store: s} }
 
 // Commit makes the work of the transaction visible and wakes subscribers. After a
-// failed statement it rolls back instead and returns an error.
+// failed statement it rolls back instead and returns an error, a *fault.Persistence;
+// after the end of the transaction one that wraps [ErrTxDone].
 func (tx *Tx) Commit() error {
 	tx.store.mu.Lock()
 	published, err := tx.commit()
@@ -105,7 +106,8 @@ func (tx *Tx) Savepoint() Savepoint {
 }
 
 // RollbackTo undoes what was done since the savepoint, which stays usable; later
-// savepoints are gone. It makes a transaction usable again whose statement failed.
+// savepoints are gone. It makes a transaction usable again whose statement failed. An
+// error, a *fault.Persistence, means that the transaction or the savepoint is gone.
 func (tx *Tx) RollbackTo(sp Savepoint) error {
 	const op = "tx.rollback_to"
 	tx.store.mu.Lock()

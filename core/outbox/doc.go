@@ -13,6 +13,10 @@
 // another kind of transaction. A store's module makes publishers (pgxtx.NewPublisher);
 // this package validates and stamps, the store's [Writer] inserts.
 //
+// An [Entry] is what an application writes, a [Record] what a store holds. [State],
+// [Metadata], [DecodeHeaders] and [DecodeMetadata] are for those who read the table or
+// write a store or a destination.
+//
 // # Guarantees
 //
 // The entry exists if and only if the transaction commits. What cannot be stored or

@@ -18,7 +18,8 @@ const DefaultReservedPrefix = "satchel-"
 
 // Bounds of application headers.
 const (
-	// MaxHeaders is the largest number of headers of one entry.
+	// MaxHeaders is the largest number of headers of one entry. A key has 1 to 255
+	// characters.
 	MaxHeaders = 100
 	// MaxHeaderValue is the longest header value, in bytes.
 	MaxHeaderValue = 64 << 10
@@ -63,7 +64,8 @@ func checkHeader(key, value, reserved string) string {
 
 // DecodeHeaders reads stored headers. A value that is JSON null, written by
 // something other than this library, does not become the text "null": it is left
-// out and its key returned in dropped, sorted, cleaned for a log.
+// out and its key returned in dropped, sorted, cleaned for a log. An error is a
+// *fault.Invalid: what is stored is no object of texts.
 func DecodeHeaders(doc json.RawMessage) (headers map[string]string, dropped []string, err error) {
 	if len(doc) == 0 || string(doc) == "null" || string(doc) == "{}" {
 		return nil, nil, nil

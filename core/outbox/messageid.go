@@ -42,7 +42,8 @@ func (id MessageID) String() string {
 	return string(b[:])
 }
 
-// ParseMessageID reads the form that String writes; the version does not matter.
+// ParseMessageID reads the form that String writes, in either case; the version does
+// not matter. An error is a *fault.Invalid.
 func ParseMessageID(s string) (MessageID, error) {
 	bad := fault.NewInvalid("message id", "is not a UUID of 36 characters")
 	if len(s) != 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
@@ -59,7 +60,7 @@ func ParseMessageID(s string) (MessageID, error) {
 // MarshalText implements encoding.TextMarshaler.
 func (id MessageID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
 
-// UnmarshalText implements encoding.TextUnmarshaler.
+// UnmarshalText implements encoding.TextUnmarshaler, with the errors of [ParseMessageID].
 func (id *MessageID) UnmarshalText(text []byte) error {
 	parsed, err := ParseMessageID(string(text))
 	if err == nil {

@@ -24,7 +24,7 @@ type Metadata struct {
 // the destination that the entry was meant for.
 const FingerprintKey = "fingerprint"
 
-// MaxMetadataBytes bounds the whole metadata document of an entry.
+// MaxMetadataBytes bounds the whole metadata document of an entry: 1 MiB.
 const MaxMetadataBytes = 1 << 20
 
 // emptyMetadata is what most entries hold; sharing it saves an allocation each.
@@ -63,7 +63,8 @@ func (m Metadata) Encode() (json.RawMessage, error) {
 }
 
 // DecodeMetadata reads a stored document. It is lenient: members that it does not
-// know are ignored, so that a newer writer does not stop an older relay.
+// know are ignored, so that a newer writer does not stop an older relay. An error is a
+// *fault.Invalid: what is stored is not such a document.
 func DecodeMetadata(doc json.RawMessage) (Metadata, error) {
 	var m Metadata
 	if len(doc) <= len(emptyMetadata) {

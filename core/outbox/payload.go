@@ -22,7 +22,7 @@ type Raw struct {
 	Data []byte
 }
 
-// MaxPayloadBytes is the largest payload, JSON or raw.
+// MaxPayloadBytes is the largest payload, JSON or raw: 64 MiB.
 const MaxPayloadBytes = jsonb.MaxBytes
 
 // encodePayload turns what an application gave into what is stored: either a JSON

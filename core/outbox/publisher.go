@@ -12,18 +12,19 @@ import (
 
 // Config adjusts a [Publisher]. The zero value is ready to use.
 type Config struct {
-	// MaxAttempts is given to entries that do not say themselves; 0 or less means 20, at
-	// most 2147483647.
+	// MaxAttempts is given to entries that do not say themselves; 0 or less means
+	// [DefaultMaxAttempts]. More than 2147483647 is refused, when an entry gets it.
 	MaxAttempts int
 	// ReservedPrefix is the header prefix that applications must not use; empty means
-	// "satchel-". It must be the prefix that the adapters send.
+	// [DefaultReservedPrefix]. It must be the prefix that the adapters send.
 	ReservedPrefix string
 	// Propagation captures durable context from the context.Context of a publish;
 	// nil captures nothing.
 	Propagation *propagation.Set
 	// Fingerprint returns what identifies the physical destination an entry is meant
 	// for (a cluster id, a namespace), or "" for none. A relay whose handler has
-	// another fingerprint leaves the entry alone. Nil means none.
+	// another fingerprint leaves the entry alone. Nil means none. It is called for each
+	// entry, inside the caller's transaction: it must be quick and safe for concurrent use.
 	Fingerprint func(t destination.Type, name string) string
 }
 
@@ -35,7 +36,8 @@ type Publisher[Tx any] struct {
 	cfg    Config
 }
 
-// NewPublisher returns a publisher that writes through w.
+// NewPublisher returns a publisher that writes through w, which must not be nil. Most
+// applications call the one of their store's module, which calls this one.
 func NewPublisher[Tx any](w Writer[Tx], cfg Config) *Publisher[Tx] {
 	if cfg.MaxAttempts <= 0 {
 		cfg.MaxAttempts = DefaultMaxAttempts
@@ -62,7 +64,8 @@ func (p *Publisher[Tx]) Publish(ctx context.Context, tx Tx, e Entry) (ID, error)
 
 // PublishAll stores several entries in one statement, all or none, and returns
 // their ids in the order given. Entries of one aggregate are delivered in that
-// order. With no entries it does nothing.
+// order. With no entries it does nothing. Errors are as with [Publisher.Publish]; that of
+// a refused entry says which one it was.
 func (p *Publisher[Tx]) PublishAll(ctx context.Context, tx Tx, entries ...Entry) ([]ID, error) {
 	if len(entries) == 0 {
 		return nil, nil

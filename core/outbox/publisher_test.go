@@ -1,7 +1,6 @@
 package outbox_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/satchel-go/satchel/core/destination"
 	"github.com/satchel-go/satchel/core/fault"
-	"github.com/satchel-go/satchel/core/memstore"
 	"github.com/satchel-go/satchel/core/outbox"
 	"github.com/satchel-go/satchel/core/propagation"
 )
@@ -130,48 +128,4 @@ func TestDecodeMetadata(t *testing.T) {
 			t.Errorf("%s: %v", doc, err)
 		}
 	}
-}
-
-// An entry is published in the transaction of the change that it reports.
-func ExamplePublisher_Publish() {
-	ctx := context.Background()
-	store := memstore.New(memstore.Options{})
-	publisher := memstore.NewPublisher(store, outbox.Config{})
-
-	tx := store.Begin()
-	// ... the business change, in the same transaction ...
-	id, err := publisher.Publish(ctx, tx, outbox.Entry{
-		DestinationType: destination.Kafka,
-		Destination:     "orders",
-		EventType:       "order.confirmed",
-		AggregateID:     "order-42", // keeps the order of this order's events
-		Payload:         map[string]any{"order": 42, "total": "19.90"},
-		Headers:         map[string]string{"tenant": "acme"},
-	})
-	if err != nil {
-		_ = tx.Rollback() // neither the change nor the entry exists
-		return
-	}
-	fmt.Println("entry", id, "committed:", tx.Commit() == nil)
-	// Output:
-	// entry 1 committed: true
-}
-
-// A refused entry leaves the transaction as it was.
-func ExamplePublisher_PublishAll() {
-	ctx := context.Background()
-	store := memstore.New(memstore.Options{})
-	publisher := memstore.NewPublisher(store, outbox.Config{})
-	event := func(name string) outbox.Entry {
-		return outbox.Entry{DestinationType: destination.Service, Destination: "billing", EventType: name, Payload: struct{}{}}
-	}
-
-	tx := store.Begin()
-	_, err := publisher.PublishAll(ctx, tx, event("order.confirmed"), event(""))
-	fmt.Println(fault.IsInvalid(err), err)
-	ids, err := publisher.PublishAll(ctx, tx, event("order.confirmed"), event("order.shipped"))
-	fmt.Println(ids, err, tx.Commit())
-	// Output:
-	// true entry 1: satchel: event type is empty
-	// [1 2] <nil> <nil>
 }

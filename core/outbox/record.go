@@ -10,12 +10,18 @@ import (
 // Record is an entry as a store holds it. A [Writer] receives it with the fields up
 // to ScheduledAt set; a claim returns it with all of them.
 type Record struct {
-	ID            ID
-	MessageID     MessageID
-	AggregateType string // empty when there is none
-	AggregateID   string // empty when the entry is not ordered
-	EventType     string
-	Destination   string
+	// ID is the number of the entry, given by the store at the insert.
+	ID ID
+	// MessageID is the id that destinations see.
+	MessageID MessageID
+	// AggregateType is empty when there is none.
+	AggregateType string
+	// AggregateID is empty when the entry is not ordered.
+	AggregateID string
+	// EventType says what happened.
+	EventType string
+	// Destination is the name inside the type.
+	Destination string
 	// DestinationType is kept as it was stored, known here or not.
 	DestinationType destination.Type
 
@@ -28,14 +34,18 @@ type Record struct {
 	// Metadata is the stored metadata document, see DecodeMetadata.
 	Metadata json.RawMessage
 
+	// MaxAttempts is the number of attempts after which the entry is dead-lettered.
 	MaxAttempts int
-	AvailableAt time.Time // zero at insert means now
-	ScheduledAt time.Time // zero when not scheduled
+	// AvailableAt is the time of the next attempt; zero at the insert means now.
+	AvailableAt time.Time
+	// ScheduledAt is the time before which nothing is delivered; zero when not scheduled.
+	ScheduledAt time.Time
 
 	// Attempt counts the attempts that were charged so far: 0 before the first.
 	Attempt int
-	// Claims counts how often the entry was claimed, also when nothing came of it.
-	Claims    int
+	// Claims counts claims in a row that came to no outcome, the present one included.
+	Claims int
+	// CreatedAt is when the entry was inserted, by the store's clock.
 	CreatedAt time.Time
 }
 

@@ -2,6 +2,7 @@ package outboxtest_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"testing"
@@ -44,6 +45,21 @@ func ExampleAdded() {
 	// Output:
 	// as expected: true
 	// outboxtest: entry 0: destination is "orders", want "invoices"
+}
+
+// Only the fields that are set count, and a payload by its meaning.
+func ExampleExpect() {
+	t := &reporter{}
+	store := memstore.New(memstore.Options{})
+	app := shop{store, memstore.NewPublisher(store, outbox.Config{})}
+	got := outboxtest.Added(t, outboxtest.Memory(store), func() { _ = app.confirm(t.Context(), "order-42") })
+
+	outboxtest.Expect(t, got, outbox.Entry{Payload: json.RawMessage(`{ "order" : "order-42" }`)})
+	outboxtest.Expect(t, got, outbox.Entry{Headers: map[string]string{"tenant": "acme"}})
+	outboxtest.Expect(t, got)
+	// Output:
+	// outboxtest: entry 0: header "tenant" is "" (there: false), want "acme"
+	// outboxtest: 1 entries were published, want 0: order.confirmed to KAFKA "orders"
 }
 
 // A destination that fails once, and once loses its acknowledgement, gets a duplicate.

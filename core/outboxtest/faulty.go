@@ -62,7 +62,8 @@ type Faulty struct {
 
 var _ delivery.Handler = (*Faulty)(nil)
 
-// NewFaulty returns a handler that delivers through inner as far as the script lets it.
+// NewFaulty returns a handler that delivers through inner, which must not be nil, as far as
+// the script lets it. Without a script it only counts.
 func NewFaulty(inner delivery.Handler, script ...Fault) *Faulty {
 	return &Faulty{inner: inner, script: script, attempts: map[outbox.MessageID]int{}}
 }

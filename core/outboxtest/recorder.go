@@ -27,7 +27,8 @@ type Recorder struct {
 var _ delivery.Handler = (*Recorder)(nil)
 
 // NewRecorder returns a recorder for a destination type. With names it serves those
-// destinations only, without names every one of the type.
+// destinations only, without names every one of the type. The type is checked by
+// relay.New.
 func NewRecorder(kind destination.Type, names ...string) *Recorder {
 	r := &Recorder{kind: kind, scope: claim.All(), changed: make(chan struct{})}
 	if len(names) > 0 {
@@ -62,7 +63,8 @@ func (r *Recorder) Delivered() []delivery.Envelope {
 	return slices.Clone(r.got)
 }
 
-// Wait returns once there are at least n envelopes, with all there are then, or ctx's error.
+// Wait returns once there are at least n envelopes, with all there are then. When ctx ends
+// first it returns those there are, and ctx's error.
 func (r *Recorder) Wait(ctx context.Context, n int) ([]delivery.Envelope, error) {
 	for {
 		r.mu.Lock()

@@ -11,6 +11,7 @@ import (
 
 // Source shows the entries of a store, in any state and in any order.
 type Source interface {
+	// Entries returns every entry that the source can see now.
 	Entries(ctx context.Context) ([]outbox.Record, error)
 }
 

@@ -25,7 +25,8 @@ func NewTap[Tx comparable](writer outbox.Writer[Tx]) *Tap[Tx] {
 	return &Tap[Tx]{writer: writer, byTx: map[Tx][]outbox.Record{}}
 }
 
-// Insert implements outbox.Writer.
+// Insert implements outbox.Writer. The errors are those of the writer behind it, and what
+// failed is not remembered.
 func (tap *Tap[Tx]) Insert(ctx context.Context, tx Tx, records []outbox.Record) ([]outbox.ID, error) {
 	ids, err := tap.writer.Insert(ctx, tx, records)
 	if err != nil || len(ids) != len(records) {

@@ -21,9 +21,11 @@ const (
 	Locale = "locale"
 )
 
-// Text is a [Codec] for context that has a text form. Read and Write are required.
+// Text is a [Codec] for context that has a text form. All fields are required: without
+// Name the codec is left out of a [Set], and without Read or Write its context is dropped,
+// in both cases with a warning.
 type Text struct {
-	// Name is the namespace.
+	// Name is the namespace: 1 to 64 characters from a-z, 0-9 and '-'.
 	Name string
 	// Read returns the text that ctx holds, "" for none.
 	Read func(ctx context.Context) string
@@ -34,7 +36,7 @@ type Text struct {
 // Namespace implements [Codec].
 func (t Text) Namespace() string { return t.Name }
 
-// Capture implements [Codec].
+// Capture implements [Codec]: the text as a JSON string.
 func (t Text) Capture(ctx context.Context) (json.RawMessage, bool) {
 	text := t.Read(ctx)
 	if text == "" {
@@ -44,7 +46,7 @@ func (t Text) Capture(ctx context.Context) (json.RawMessage, bool) {
 	return doc, err == nil
 }
 
-// Restore implements [Codec].
+// Restore implements [Codec]. What is not a JSON string is an error.
 func (t Text) Restore(ctx context.Context, value json.RawMessage) (context.Context, error) {
 	var text string
 	if err := json.Unmarshal(value, &text); err != nil {
@@ -56,7 +58,8 @@ func (t Text) Restore(ctx context.Context, value json.RawMessage) (context.Conte
 // key is the type of the context keys of this package; its value is the namespace.
 type key string
 
-// With returns ctx with the text of one of this package's namespaces set.
+// With returns ctx with the text of one of this package's namespaces set. It does not
+// check the text: what is malformed is not captured by [Standard], without a warning.
 func With(ctx context.Context, namespace, text string) context.Context {
 	return context.WithValue(ctx, key(namespace), text)
 }

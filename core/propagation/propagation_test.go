@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -199,17 +198,4 @@ func FuzzRestore(f *testing.F) {
 			}
 		}
 	})
-}
-
-// A correlation id travels from the code that publishes to the code that handles.
-func ExampleSet() {
-	set := propagation.NewSet(nil, propagation.Standard()...)
-
-	publishing := propagation.With(context.Background(), propagation.Correlation, "order-42")
-	stored := set.Capture(publishing) // goes into the entry's metadata
-
-	handling := set.Restore(context.Background(), stored)
-	fmt.Println(propagation.From(handling, propagation.Correlation))
-	// Output:
-	// order-42
 }

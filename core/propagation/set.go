@@ -1,10 +1,3 @@
-// Package propagation carries context across the outbox: what a context.Context
-// holds when an entry is published, for example a trace or a correlation id, is
-// stored with the entry and restored into the context.Context of whoever handles it.
-//
-// Each kind of context is a namespace with a [Codec]. Carrying context is a
-// convenience and never a reason to fail: what is too large, malformed or unknown is
-// dropped, with a warning to the logger, and the entry goes on.
 package propagation
 
 import (
@@ -18,7 +11,8 @@ import (
 	"github.com/satchel-go/satchel/core/jsonb"
 )
 
-// MaxValueBytes is the largest stored value of one namespace; a larger one is dropped.
+// MaxValueBytes is the largest stored value of one namespace, 8 KiB; a larger one is
+// dropped with a warning.
 const MaxValueBytes = 8 << 10
 
 // Codec carries one namespace.

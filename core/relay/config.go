@@ -26,17 +26,28 @@ const (
 
 // Defaults of [Config].
 const (
-	DefaultPollingInterval   = time.Second
-	DefaultBatchSize         = 50
-	DefaultLeaseTimeout      = 30 * time.Second
-	DefaultDeliveryTimeout   = 30 * time.Second
-	DefaultDrainTimeout      = 10 * time.Second
-	DefaultStoreTimeout      = 30 * time.Second
-	DefaultBackoffBase       = time.Second
-	DefaultBackoffMax        = 5 * time.Minute
+	// DefaultPollingInterval is the default of PollingInterval.
+	DefaultPollingInterval = time.Second
+	// DefaultBatchSize is the default of BatchSize, in entries.
+	DefaultBatchSize = 50
+	// DefaultLeaseTimeout is the default of LeaseTimeout.
+	DefaultLeaseTimeout = 30 * time.Second
+	// DefaultDeliveryTimeout is the default of DeliveryTimeout.
+	DefaultDeliveryTimeout = 30 * time.Second
+	// DefaultDrainTimeout is the default of DrainTimeout.
+	DefaultDrainTimeout = 10 * time.Second
+	// DefaultStoreTimeout is the default of StoreTimeout.
+	DefaultStoreTimeout = 30 * time.Second
+	// DefaultBackoffBase is the default of BackoffBase.
+	DefaultBackoffBase = time.Second
+	// DefaultBackoffMax is the default of BackoffMax.
+	DefaultBackoffMax = 5 * time.Minute
+	// DefaultUnresolvableDelay is the default of UnresolvableDelay.
 	DefaultUnresolvableDelay = 30 * time.Second
-	DefaultProbeDelay        = time.Second
-	DefaultProbeMax          = 30 * time.Second
+	// DefaultProbeDelay is the default of ProbeDelay.
+	DefaultProbeDelay = time.Second
+	// DefaultProbeMax is the default of ProbeMax.
+	DefaultProbeMax = 30 * time.Second
 )
 
 // Bounds of [Config].
@@ -45,11 +56,13 @@ const (
 	MaxBatchSize = 10_000
 	// MinLeaseTimeout is the shortest lease: below it a renewal could come too late.
 	MinLeaseTimeout = 300 * time.Millisecond
-	// MaxDuration bounds every duration.
+	// MaxDuration bounds every duration: 366 days.
 	MaxDuration = 366 * 24 * time.Hour
 )
 
-// Config adjusts a [Relay]. Every field may be left zero, which means its default.
+// Config adjusts a [Relay]. Every field may be left zero, which means its default. No
+// negative value has a meaning. Durations are from 1 ms to 366 days unless a field says
+// otherwise; the backoff may be shorter.
 type Config struct {
 	// Strategy is how the relay learns of new entries. Default ListenNotify.
 	Strategy Strategy
@@ -60,13 +73,14 @@ type Config struct {
 	PollingInterval time.Duration
 	// BatchSize is the largest number of entries of one claim. Default 50, at most 10,000.
 	BatchSize int
-	// Concurrency is the number of handlers that run at once. Default BatchSize.
+	// Concurrency is the number of handlers that run at once. Default BatchSize, at most
+	// 10,000.
 	Concurrency int
 	// Prefetch is the number of entries held claimed beyond those being handled, so
-	// that handlers do not wait for the database. Default BatchSize.
+	// that handlers do not wait for the database. Default BatchSize, at most 10,000.
 	Prefetch int
 	// RunLength is the number of consecutive entries of one aggregate that one claim
-	// may take. Default BatchSize.
+	// may take. Default BatchSize, at most 10,000.
 	RunLength int
 	// LeaseTimeout is how long a claim lasts without renewal: the time after which the
 	// entries of a crashed relay are delivered by another. Default 30 s, at least 300 ms.
@@ -83,17 +97,18 @@ type Config struct {
 	// BackoffBase is the delay after the first failed attempt; it doubles with each. Default 1 s.
 	BackoffBase time.Duration
 	// BackoffMax caps the delay between attempts, jitter included. Default 5 min, or
-	// BackoffBase if that is longer.
+	// BackoffBase if that is longer; not shorter than BackoffBase.
 	BackoffMax time.Duration
 	// UnresolvableDelay is the wait after an unresolvable attempt. Default 30 s.
 	UnresolvableDelay time.Duration
 	// ProbeDelay is the time after which a destination that was found unavailable is
-	// probed with one entry; it doubles up to ProbeMax. Defaults 1 s and 30 s.
+	// probed with one entry; it doubles up to ProbeMax. Defaults 1 s and 30 s; ProbeMax
+	// at least ProbeDelay, which is its default if that is longer.
 	ProbeDelay, ProbeMax time.Duration
 	// OnPublished says what becomes of a delivered entry. Default Keep.
 	OnPublished OnPublished
-	// Owner names this relay in the database; at most 255 characters. Default the host
-	// name, the process id and a random suffix.
+	// Owner names this relay in the database: unique among all that run now, at most 255
+	// characters. Default the host name, the process id and a random suffix.
 	Owner string
 	// Propagation restores stored context into the context of a handler; nil restores nothing.
 	Propagation *propagation.Set
@@ -130,7 +145,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Validate reports every problem of the configuration, joined; defaults apply first.
+// Validate reports every problem of the configuration, joined, each a *fault.Invalid;
+// defaults apply first.
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	var problems []error

@@ -1,6 +1,16 @@
 // Package relay moves committed entries from a store to the handlers of their
 // destinations.
 //
+//	r, err := relay.New(store, []delivery.Handler{handler}, relay.Config{})
+//	if err != nil {
+//		return err
+//	}
+//	return r.Run(ctx) // until ctx ends
+//
+// [Relay.Run] is for services, [Relay.Drain] and [Relay.RunOnce] for tests and for hosts
+// with a scheduler of their own. [Store], [Session] and what they name are for those who
+// write a store. Any number of relays, in any number of processes, may serve one store.
+//
 // # The cycle
 //
 // A [Relay] is one loop that owns all its state. It asks the store for entries that
@@ -15,7 +25,7 @@
 //	   |                   |-------not started: untouched-----------|
 //	   '-------------------'---------------lease expired------------'
 //
-// # Invariants
+// # Guarantees
 //
 // An entry is never delivered while an earlier entry of its aggregate is visible and
 // unsettled. Consecutive entries of an aggregate may be claimed together; they are
@@ -38,6 +48,19 @@
 // # Waking up
 //
 // Polling is the truth, a notification is a hint. See [Strategy].
+//
+// # Watching
+//
+// An [Observer] is told of every attempt and what became of it, a [BreakerObserver] also
+// of destinations that went down and came back.
+//
+// # Stopping
+//
+// When the context of Run ends: no more claims; what was claimed and not started goes
+// back at once; running handlers get [Config.DrainTimeout] to finish, then their contexts
+// end; outcomes are recorded and observed; the relay leaves the registry. A process that
+// is killed instead loses nothing: its entries are delivered again once their lease has
+// expired and recovery, see package maintenance, has taken it back.
 //
 // # Not guaranteed
 //

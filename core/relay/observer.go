@@ -25,8 +25,9 @@ type Attempt struct {
 	Recorded bool
 	// Delay is the wait before the next attempt, 0 when there is none.
 	Delay time.Duration
-	// Started is when the handler was called, Duration how long it took.
-	Started  time.Time
+	// Started is when the handler was called.
+	Started time.Time
+	// Duration is how long it took; of a batch, how long the batch took.
 	Duration time.Duration
 }
 
@@ -34,6 +35,8 @@ type Attempt struct {
 // It runs on the relay's settling goroutine: a slow observer slows the relay, a
 // panicking one is logged and harms nobody.
 type Observer interface {
+	// Attempted is told of one attempt. It must not keep or change the envelope. ctx does
+	// not end with the relay's.
 	Attempted(ctx context.Context, a Attempt)
 }
 
@@ -60,6 +63,8 @@ const (
 // It is told from the same goroutine, shortly after the change.
 type BreakerObserver interface {
 	Observer
+	// BreakerChanged is told that the breaker of the destination called name, of type t, is
+	// now in state.
 	BreakerChanged(ctx context.Context, t destination.Type, name string, state BreakerState)
 }
 

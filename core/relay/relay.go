@@ -12,6 +12,8 @@ import (
 )
 
 // Relay takes committed entries from a store to the handlers of their destinations.
+// Create it with [New]. One of Run, RunOnce and Drain runs at a time; Wake and Owner are
+// safe for concurrent use.
 type Relay struct {
 	cfg      Config
 	store    Store
@@ -23,8 +25,8 @@ type Relay struct {
 // ErrRunning is returned when a relay is started while it runs.
 var ErrRunning = errors.New("satchel: the relay is already running")
 
-// New checks the handlers and the configuration and returns all problems joined.
-// It does no I/O. A relay without handlers is allowed and claims nothing.
+// New checks the handlers and the configuration and returns all problems joined, each
+// a *fault.Invalid. It does no I/O. A relay without handlers is allowed and claims nothing.
 func New(store Store, handlers []delivery.Handler, cfg Config) (*Relay, error) {
 	registry, handlersErr := delivery.NewRegistry(handlers...)
 	var storeErr error
@@ -62,9 +64,13 @@ func (r *Relay) Run(ctx context.Context) error {
 	return err
 }
 
-// RunOnce makes one claim of at most limit entries, delivers them, and returns how
-// many attempts were made. It is meant for tests and for hosts with a scheduler of
-// their own.
+// RunOnce makes one claim of at most limit entries, which is from 1 to [MaxBatchSize]
+// and counts only up to [Config.BatchSize], delivers them, and returns how many attempts
+// were made. It is meant for tests and for hosts with a scheduler of their own.
+//
+// The number is valid also with an error: a *fault.Invalid for the limit, that of a
+// store which refused the claim, a *claim.Error, ctx.Err() when ctx ended first, or what
+// Run returns. A handler that fails is no error.
 func (r *Relay) RunOnce(ctx context.Context, limit int) (attempts int, err error) {
 	if limit < 1 || limit > MaxBatchSize {
 		return 0, fault.NewInvalid("relay limit", fmt.Sprintf("is not between 1 and %d", MaxBatchSize))
@@ -75,7 +81,7 @@ func (r *Relay) RunOnce(ctx context.Context, limit int) (attempts int, err error
 // Drain delivers until nothing that is due is left and returns how many attempts
 // were made. Entries that wait for a later time, for another node, or behind such an
 // entry do not keep it. An entry that fails is tried again only if its backoff ends
-// while others are still delivered.
+// while others are still delivered. Errors are as with [Relay.RunOnce].
 func (r *Relay) Drain(ctx context.Context) (attempts int, err error) {
 	return r.start(ctx, plan{untilDry: true})
 }

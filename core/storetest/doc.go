@@ -10,6 +10,9 @@
 //		storetest.Run(t, storetest.Harness{New: newFixture, Features: storetest.Features{Runs: true}})
 //	}
 //
+// What newFixture returns is some thirty lines: see the conformance test of package
+// memstore, and the example of [Fixture].
+//
 // The suite sees the store through its ports and, for what no port shows, through a
 // [Table]: the stored rows, and a way to make them older, since stores use their own
 // clock and a test cannot wait for a month to pass.

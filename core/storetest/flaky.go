@@ -14,13 +14,20 @@ type Op string
 
 // The calls.
 const (
-	OpClaim     Op = "claim"
-	OpSettle    Op = "settle"
-	OpRenew     Op = "renew"
-	OpNextDue   Op = "next_due"
+	// OpClaim is relay.Session.Claim.
+	OpClaim Op = "claim"
+	// OpSettle is relay.Session.Settle.
+	OpSettle Op = "settle"
+	// OpRenew is relay.Session.Renew.
+	OpRenew Op = "renew"
+	// OpNextDue is relay.Session.NextDue.
+	OpNextDue Op = "next_due"
+	// OpDeliverTx is relay.TxSession.DeliverTx.
 	OpDeliverTx Op = "deliver_tx"
+	// OpAdvertise is relay.Registrar.Advertise.
 	OpAdvertise Op = "advertise"
-	OpRetire    Op = "retire"
+	// OpRetire is relay.Registrar.Retire.
+	OpRetire Op = "retire"
 )
 
 // Moment says when a call fails.
@@ -39,9 +46,10 @@ const (
 
 // Fault is one planned failure.
 type Fault struct {
+	// Op is the call that fails.
 	Op Op
-	// Call is the first call of Op that fails: 1 is the first that is made. Calls are
-	// counted over all sessions.
+	// Call is the first call of Op that fails: 1 is the first that is made, 0 fails
+	// none. Calls are counted over all sessions.
 	Call int
 	// Count is how many calls in a row fail; 0 means 1.
 	Count int

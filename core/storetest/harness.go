@@ -14,7 +14,7 @@ import (
 // Harness connects the suite to a store.
 type Harness struct {
 	// New returns an empty store of its own. It is called once per test, from parallel
-	// tests; it cleans up with t.Cleanup.
+	// tests; it cleans up with t.Cleanup. Required.
 	New func(t *testing.T) Fixture
 	// Features say which optional abilities the store has.
 	Features Features
@@ -38,12 +38,15 @@ type Features struct {
 
 // Fixture is one empty store and the ways into it.
 type Fixture struct {
-	Store       relay.Store
+	// Store is the store under test, for relays. Required, like everything up to Table.
+	Store relay.Store
+	// Maintenance is the same store, for recovery and cleanup.
 	Maintenance maintenance.Store
 	// Begin starts a transaction of an application.
 	Begin func(ctx context.Context) (Tx, error)
 	// NilTx publishes and records with a transaction that is nil.
 	NilTx Statements
+	// Table looks into the store.
 	Table Table
 
 	// Waker hints at commits. See Features.Waker.
@@ -58,7 +61,9 @@ type Fixture struct {
 // Statements are what an application does with the store inside a transaction: an
 // outbox.Publisher and an inbox.Processor, both with their default configuration.
 type Statements interface {
+	// PublishAll is that of the publisher, in the transaction.
 	PublishAll(ctx context.Context, entries ...outbox.Entry) ([]outbox.ID, error)
+	// Once is that of the processor, in the transaction.
 	Once(ctx context.Context, m inbox.Message, work func(ctx context.Context) error) (ran bool, err error)
 }
 
@@ -67,6 +72,7 @@ type Tx interface {
 	Statements
 	// Savepoint marks the present state; undo rolls the transaction back to it.
 	Savepoint(ctx context.Context) (undo func(ctx context.Context) error, err error)
+	// Commit ends the transaction; after a failed statement it returns an error.
 	Commit(ctx context.Context) error
 	// Rollback may be called after the end of the transaction; its error is then ignored.
 	Rollback(ctx context.Context) error
@@ -93,13 +99,19 @@ type Table interface {
 type Row struct {
 	outbox.Record
 	// State is Published for an archived row.
-	State          outbox.State
-	Lease          relay.LeaseID // 0 when none
-	PublishedAt    time.Time     // zero when not published
-	DeadLetteredAt time.Time     // zero when not dead-lettered
-	LastError      string
-	ErrorType      string
-	Archived       bool
+	State outbox.State
+	// Lease is 0 when none holds the entry.
+	Lease relay.LeaseID
+	// PublishedAt is zero when the entry is not published.
+	PublishedAt time.Time
+	// DeadLetteredAt is zero when the entry is not dead-lettered.
+	DeadLetteredAt time.Time
+	// LastError is the text of the last failure.
+	LastError string
+	// ErrorType is the type of the last failure.
+	ErrorType string
+	// Archived says that the entry is in the archive.
+	Archived bool
 }
 
 // Damage is something that no code of this version does to an entry.

@@ -46,7 +46,8 @@ func (f Features) lacks(n need) string {
 	return ""
 }
 
-// Run runs the suite. The tests of one topic run in parallel with those of others.
+// Run runs the suite as subtests of t, one per topic and test, all in parallel, each on
+// a store of its own.
 func Run(t *testing.T, h Harness) {
 	t.Helper()
 	for _, topic := range []struct {
