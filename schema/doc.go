@@ -9,11 +9,12 @@
 //     do not depend on the state column, and makes the trigger notify only while a relay sleeps;
 //   - version 3 adds the partitioned archive and payloads that are not JSON.
 //
-// There are three ways to run them, which give the same tables: the package migrator (a module of its own, so that
-// this one has no dependency), its command satchel-migrate, and the Atlas command line with the atlas.hcl of this
-// repository. Another tool can run them too if it runs a file that starts with "-- atlas:txmode none" outside a
-// transaction and every other one inside.
+// Whatever runs them makes the same tables: the package migrator (a module of its own, so that this one has no
+// dependency), its command satchel-migrate, the Atlas command line with the atlas.hcl of this repository, goose with
+// [Goose], golang-migrate with [GolangMigrate]. Another tool can run them too if it runs a file that starts with
+// "-- atlas:txmode none" outside a transaction and every other one inside. docs/migration.md of this repository has the
+// command lines, and what is particular to each tool.
 //
 // The package guarantees that a published file never changes: corrections come as new files. It does not promise that
-// an older relay works on a newer schema; the README of this folder says who has to be stopped when.
+// an older relay works on a newer schema; docs/migration.md says who has to be stopped when.
 package schema

@@ -3,6 +3,7 @@ package schema_test
 import (
 	"fmt"
 	"io/fs"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -77,6 +78,20 @@ func TestEveryFileStatesItsLocks(t *testing.T) {
 	}
 }
 
+// The table of locks in the document has a row for every file.
+func TestTheDocumentStatesTheLocksOfEveryFile(t *testing.T) {
+	t.Parallel()
+	document, err := os.ReadFile("../docs/migration.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files(t) {
+		if !strings.Contains(string(document), "\n| `"+strings.TrimSuffix(name, ".sql")+"` | ") {
+			t.Errorf("docs/migration.md has no row for %s", name)
+		}
+	}
+}
+
 // Names must resolve through the search_path, or the tables of one deployment would depend on those of another.
 func TestFilesAreUnqualified(t *testing.T) {
 	t.Parallel()
@@ -110,6 +125,42 @@ func ExampleMigrations() {
 	// Output:
 	// 20260101000001_create_inbox_outbox.sql
 	// 20260301000001_create_outbox_archive.sql
+}
+
+func ExampleGoose() {
+	text, err := fs.ReadFile(schema.Goose(), "20260201000008_drop_pending_index.sql")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "-- +goose") {
+			fmt.Print(line)
+		}
+	}
+	// Output:
+	// -- +goose NO TRANSACTION
+	// -- +goose Up
+	// -- +goose StatementBegin
+	// -- +goose StatementEnd
+	// -- +goose Down
+	// -- +goose StatementBegin
+	// -- +goose StatementEnd
+}
+
+func ExampleGolangMigrate() {
+	names, err := fs.Glob(schema.GolangMigrate(), "20260301*.up.sql")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, name := range names {
+		fmt.Println(name)
+	}
+	// Output:
+	// 20260301000001_create_outbox_archive.up.sql
+	// 20260301000002_add_raw_payload.up.sql
+	// 20260301000003_validate_payload_check.up.sql
 }
 
 func ExampleHCL() {

@@ -61,6 +61,7 @@ func TestMappedSchema(t *testing.T) {
 	db := newDatabase(t)
 	names := []string{
 		"messaging", "Select", "user", "with space", `quo"te`, "comma,name", "naïve", "%s", "back\\slash",
+		"g", "log", // pg_catalog ends in both
 		strings.Repeat("s", 63), strings.Repeat("ü", 31),
 	}
 	for _, name := range names {

@@ -1,15 +1,12 @@
 package migrator
 
 import (
-	"os"
 	"strings"
 	"testing"
 
 	"ariga.io/atlas/sql/migrate"
 	"ariga.io/atlas/sql/postgres"
 	atlas "ariga.io/atlas/sql/schema"
-	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/satchel-go/satchel/schema"
@@ -63,32 +60,5 @@ func TestReplayMatchesTheHCL(t *testing.T) {
 	altered := strings.Replace(schema.HCL(), `where   = "published_at IS NOT NULL"`, `where   = "published_at IS NULL"`, 1)
 	if len(diff(altered)) == 0 {
 		t.Error("a different predicate was not noticed")
-	}
-}
-
-// The project file names the schemas in every environment and never drops one.
-func TestProjectFileIsCareful(t *testing.T) {
-	t.Parallel()
-	text, err := os.ReadFile("../../atlas.hcl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, problems := hclsyntax.ParseConfig(text, "atlas.hcl", hcl.InitialPos); problems.HasErrors() {
-		t.Fatal(problems)
-	}
-	blocks := strings.Split(string(text), "\nenv ")[1:]
-	if len(blocks) != 3 {
-		t.Fatalf("found %d environments, want local, ci and mapped", len(blocks))
-	}
-	for _, block := range blocks {
-		name, _, _ := strings.Cut(block, " {")
-		squeezed := strings.Join(strings.Fields(block), " ")
-		for _, want := range []string{
-			"schemas = [", "drop_schema = true", "exclude = local.not_ours", `dir = "file://schema/migrations"`,
-		} {
-			if !strings.Contains(squeezed, want) {
-				t.Errorf("env %s lacks %s", name, want)
-			}
-		}
 	}
 }

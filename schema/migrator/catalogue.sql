@@ -36,13 +36,14 @@ SELECT 'trigger', relname || '.' || tgname,
   FROM ours
   JOIN pg_catalog.pg_trigger ON tgrelid = ours.oid AND NOT tgisinternal
 UNION ALL
--- The settings and the source can name the schema, so its name is replaced; the source is compared by its hash.
+-- The settings and the source can name the schema, so its name is replaced, as a whole word: pg_catalog ends like a schema named
+-- log. The source is compared by its hash.
 SELECT 'function', proname || '(' || pg_get_function_identity_arguments(p.oid) || ')',
        pg_get_function_result(p.oid) || ' language ' || lanname
        || CASE WHEN prosecdef THEN ' security definer' ELSE '' END
        || CASE WHEN proconfig IS NULL THEN '' ELSE ' set ' || replace(array_to_string(ARRAY(SELECT s FROM unnest(proconfig) AS s ORDER BY s), ', '),
                                       'search_path=' || quote_ident(current_schema()) || ',', 'search_path=<schema>,') END
-       || ' source ' || md5(replace(prosrc, quote_ident(current_schema()) || '.', '<schema>.'))
+       || ' source ' || md5(replace(prosrc, ' ' || quote_ident(current_schema()) || '.', ' <schema>.'))
   FROM pg_catalog.pg_proc p
   JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
   JOIN pg_catalog.pg_language l ON l.oid = p.prolang

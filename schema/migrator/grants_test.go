@@ -7,18 +7,70 @@ import (
 	"testing"
 )
 
-// grants returns the SQL block that follows a heading of the README, for a role and a schema.
-func grants(t *testing.T, heading, role string) string {
+// grants returns the SQL of a file in schema/grants, for a role.
+func grants(t *testing.T, file, role string) string {
 	t.Helper()
-	text, err := os.ReadFile("../README.md")
+	text, err := os.ReadFile("../grants/" + file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	block := regexp.MustCompile("(?s)" + regexp.QuoteMeta(heading) + ".*?```sql\n(.*?)```").FindSubmatch(text)
-	if block == nil {
-		t.Fatalf("the README has no SQL after %q", heading)
+	return strings.NewReplacer("app_owner", role, "app_publisher", role, "app_relay", role).Replace(string(text))
+}
+
+// The document shows the files that the tests below run, and no other rights.
+func TestTheDocumentShowsTheGrants(t *testing.T) {
+	t.Parallel()
+	document, err := os.ReadFile("../../docs/migration.md")
+	if err != nil {
+		t.Fatal(err)
 	}
-	return strings.NewReplacer("app_publisher", role, "app_relay", role).Replace(string(block[1]))
+	files, err := os.ReadDir("../grants")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rest := string(document)
+	for _, file := range files {
+		text, err := os.ReadFile("../grants/" + file.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		block := "```sql\n" + string(text) + "```\n"
+		if !strings.Contains(rest, block) {
+			t.Errorf("docs/migration.md does not show %s as it is", file.Name())
+		}
+		rest = strings.Replace(rest, block, "", 1)
+	}
+	if other := regexp.MustCompile(`(?m)^GRANT .*$`).FindString(rest); other != "" {
+		t.Errorf("docs/migration.md shows a right that no file has: %s", other)
+	}
+}
+
+// One role makes the tables and grants the rights, neither of the others can change a table.
+func TestOwnerAndRuntimeRoles(t *testing.T) {
+	t.Parallel()
+	owner, publisher, relay := newRole(t), newRole(t), newRole(t)
+	db := newDatabase(t)
+	execSQL(t, db, grants(t, "owner.sql", owner))
+	owning := connectAs(t, db, owner, nil)
+	apply(t, owning, Config{Schema: "messaging"})
+	execSQL(t, owning, grants(t, "publisher.sql", publisher))
+	execSQL(t, owning, grants(t, "relay.sql", relay))
+	for _, role := range []string{publisher, relay} {
+		service := connectAs(t, db, role, map[string]string{"search_path": "messaging"})
+		if err := Verify(testContext(t), service, Config{}); err != nil {
+			t.Error(err)
+		}
+		execSQL(t, service, insertV1, "a")
+		for _, statement := range []string{
+			`ALTER TABLE outbox ADD COLUMN mine int`, `DROP TABLE inbox`, `TRUNCATE outbox`, `CREATE TABLE mine (id int)`,
+			`ALTER TABLE outbox DISABLE TRIGGER ALL`, `DROP FUNCTION transactional_outbox_wake() CASCADE`, `SELECT * FROM satchel_revisions`,
+		} {
+			if _, err := service.ExecContext(testContext(t), statement); !hasSQLState(err, "42501") {
+				t.Errorf("%s: %v, want SQLSTATE 42501", statement, err)
+			}
+		}
+	}
+	apply(t, owning, Config{Schema: "messaging"})
 }
 
 func TestGrantsOfAPublisher(t *testing.T) {
@@ -26,7 +78,7 @@ func TestGrantsOfAPublisher(t *testing.T) {
 	role := newRole(t)
 	db := newDatabase(t)
 	apply(t, db, Config{Schema: "messaging"})
-	execSQL(t, db, grants(t, "### A service that publishes and consumes", role))
+	execSQL(t, db, grants(t, "publisher.sql", role))
 	service := connectAs(t, db, role, map[string]string{"search_path": "messaging"})
 	if id := value[int](t, service, insertV1+` RETURNING id`, "a"); id != 1 {
 		t.Errorf("id %d", id)
@@ -51,7 +103,7 @@ func TestGrantsOfAPublisherAreMinimal(t *testing.T) {
 	role := newRole(t)
 	db := newDatabase(t)
 	apply(t, db, Config{Schema: "messaging"})
-	execSQL(t, db, grants(t, "### A service that publishes and consumes", role))
+	execSQL(t, db, grants(t, "publisher.sql", role))
 	service := connectAs(t, db, role, nil)
 	insert := strings.Replace(insertV1, "outbox", "messaging.outbox", 1) + ` RETURNING id`
 	for right, statement := range map[string]string{
@@ -81,7 +133,7 @@ func TestGrantsOfARelay(t *testing.T) {
 	role := newRole(t)
 	db := newDatabase(t)
 	apply(t, db, Config{Schema: "messaging"})
-	execSQL(t, db, grants(t, "### A relay", role))
+	execSQL(t, db, grants(t, "relay.sql", role))
 	relay := connectAs(t, db, role, map[string]string{"search_path": "messaging"})
 	for _, statement := range []string{
 		`INSERT INTO outbox_relay (owner, asleep) VALUES ('r', true) ON CONFLICT (owner) DO UPDATE SET heartbeat_at = now()`,

@@ -13,7 +13,7 @@ import (
 // Difference is one object that is not as the migrations make it.
 type Difference struct {
 	Kind string // table, column, constraint, index, trigger or function
-	Name string // for what belongs to a table: table.name; for a function: with its argument types
+	Name string // of a column, constraint or trigger: table.name; of a function: with its argument types
 	Want string // its definition after the last migration; empty for an INVALID index that is not one of ours
 	Have string // its definition in the database; empty when it is missing
 }

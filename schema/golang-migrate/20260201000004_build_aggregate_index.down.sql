@@ -1,0 +1,7 @@
+-- Generated from migrations/20260201000004_build_aggregate_index.sql; change that file and run go generate.
+DO $refuse$
+BEGIN
+    RAISE EXCEPTION 'satchel has no way down; nothing was changed; now run: migrate force 20260201000004'
+        USING ERRCODE = 'feature_not_supported';
+END;
+$refuse$;

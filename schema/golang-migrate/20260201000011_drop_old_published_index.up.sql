@@ -1,0 +1,4 @@
+-- Generated from migrations/20260201000011_drop_old_published_index.sql; change that file and run go generate.
+-- idx_outbox_published_settled has taken over and gets this name next.
+-- Locks: SHARE UPDATE EXCLUSIVE on outbox; reads and writes go on. It waits for transactions that may still use the index.
+DROP INDEX CONCURRENTLY IF EXISTS idx_outbox_published;

@@ -1,0 +1,18 @@
+-- Generated from migrations/20260201000010_drop_old_aggregate_index.sql; change that file and run go generate.
+-- +goose NO TRANSACTION
+-- +goose Up
+-- +goose StatementBegin
+-- idx_outbox_aggregate_unsettled has taken over and gets this name next.
+-- Locks: SHARE UPDATE EXCLUSIVE on outbox; reads and writes go on. It waits for transactions that may still use the index.
+DROP INDEX CONCURRENTLY IF EXISTS idx_outbox_aggregate;
+-- +goose StatementEnd
+
+-- +goose Down
+-- +goose StatementBegin
+DO $refuse$
+BEGIN
+    RAISE EXCEPTION 'satchel has no way down; nothing was changed; restore a backup or write a migration of your own'
+        USING ERRCODE = 'feature_not_supported';
+END;
+$refuse$;
+-- +goose StatementEnd
