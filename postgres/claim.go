@@ -121,12 +121,13 @@ func (c *claiming) run(ctx context.Context, types []claim.TypeScope, retry []str
 	args := claimArgs(r.scans, c.req.Scope)
 	args = append(args, retry, r.limit, min(c.req.RunLength, r.limit), c.opts.Owner, c.req.Lease.Microseconds(), c.lease())
 	err := c.Store.batch(ctx, "relay.claim", func(b *pgx.Batch) { b.Queue(c.stmt.Claim, args...).Query(r.read) })
+	if err == nil {
+		err = r.finish(ctx)
+	}
 	if err != nil {
 		r.undo()
-		return err
 	}
-	r.finish()
-	return nil
+	return err
 }
 
 // lease returns the lease to add to, or nil for a new one.

@@ -56,6 +56,7 @@ func plannedStatements(t *testing.T) []planned {
 		{name: "settle_archive", sql: set.SettleArchive, args: []any{ids, leases}, indexes: []string{"outbox_pkey"}},
 		{name: "settle_other", sql: set.SettleOther, args: other, indexes: []string{"outbox_pkey"}},
 		{name: "reclaim", sql: set.Reclaim, args: []any{20, 100}, indexes: []string{"outbox_pkey"}},
+		{name: "strays", sql: set.Strays, args: []any{int64(1)}, indexes: []string{"outbox_lease_pkey", "outbox_pkey"}},
 		{name: "bump", sql: set.Bump, args: []any{[]string{"a1", "a2"}}, indexes: []string{"idx_outbox_aggregate", "outbox_pkey"}},
 		{name: "heal", sql: set.Heal, args: []any{"ALPHA", at.Timestamp(), at.ID, 1000}, indexes: []string{"idx_outbox_claim", "outbox_pkey"}},
 		{name: "delete_published", sql: set.DeletePublished, args: []any{7 * day, 1000}, indexes: []string{"idx_outbox_published", "outbox_pkey"}},

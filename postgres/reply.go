@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"slices"
 	"time"
@@ -34,11 +35,6 @@ type claimMeta struct {
 	Picked int        `json:"picked"`
 	Bumped int        `json:"bumped"`
 	Again  []string   `json:"again"`
-
-	// Only when fewer rows were claimed than picked: those that were picked, aggregate
-	// after aggregate in ascending order, and the number of the aggregate of each.
-	IDs  []outbox.ID `json:"ids"`
-	Runs []int       `json:"runs"`
 }
 
 // read takes the rows in. What the statement says about itself comes first, before the
@@ -97,9 +93,9 @@ func (r *reply) undo() {
 }
 
 // finish adds what the statement claimed to the batch.
-func (r *reply) finish() {
+func (r *reply) finish(ctx context.Context) error {
 	if r.leaseGone() {
-		return
+		return nil
 	}
 	r.bumped = r.bumped || r.meta.Bumped > 0
 	r.returnSuccessors(r.meta.Again)
@@ -109,31 +105,39 @@ func (r *reply) finish() {
 	if r.batch.Records == nil {
 		r.batch.Records = make([]outbox.Record, 0, len(r.records))
 	}
-	if len(r.meta.IDs) > 0 {
-		r.dropBroken()
+	if len(r.records) < r.meta.Picked {
+		if err := r.dropStrays(ctx); err != nil {
+			return err
+		}
 	}
 	sortForDelivery(r.records, r.meta.Heads < r.meta.Picked)
 	r.batch.Records = append(r.batch.Records, r.records...)
+	return nil
 }
 
-// dropBroken cuts each run where an entry was not claimed after all, because it changed
+// dropStrays cuts each run where an entry was not claimed after all, because it changed
 // while the statement waited for its lock: those after it must not be delivered.
-func (r *reply) dropBroken() {
-	claimed := make(map[outbox.ID]bool, len(r.records))
-	for i := range r.records {
-		claimed[r.records[i].ID] = true
-	}
-	stray, broken := make(map[outbox.ID]bool), 0 // runs are numbered from 1
-	for i, id := range r.meta.IDs {
-		switch {
-		case !claimed[id]:
-			broken = r.meta.Runs[i]
-		case broken == r.meta.Runs[i]:
-			stray[id] = true
-		}
+func (r *reply) dropStrays(ctx context.Context) error {
+	missing := map[string]outbox.ID{} // by aggregate, the first
+	var id outbox.ID
+	var aggregate string
+	err := r.Store.batch(ctx, "relay.strays", func(b *pgx.Batch) {
+		b.Queue(r.stmt.Strays, int64(*r.meta.Lease)).Query(func(rows pgx.Rows) error {
+			_, err := pgx.ForEachRow(rows, []any{&id, &aggregate}, func() error {
+				if first, ok := missing[aggregate]; !ok || id < first {
+					missing[aggregate] = id
+				}
+				return nil
+			})
+			return err
+		})
+	})
+	if err != nil {
+		return err // the lease expires
 	}
 	r.records = slices.DeleteFunc(r.records, func(rec outbox.Record) bool {
-		if !stray[rec.ID] {
+		first, ok := missing[rec.AggregateID]
+		if !ok || rec.ID < first {
 			return false
 		}
 		r.strays = append(r.strays, relay.Outcome{
@@ -141,6 +145,7 @@ func (r *reply) dropBroken() {
 		})
 		return true
 	})
+	return nil
 }
 
 // sortForDelivery puts the oldest due first, and the entries of one aggregate, if any

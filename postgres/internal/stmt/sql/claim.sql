@@ -16,12 +16,11 @@
 --   $16 text           owner                         $17 bigint  length of the lease in microseconds
 --   $18 bigint         lease to add the rows to, or NULL for a new one
 --
--- Result: one row with meta set, then one row per claimed entry, in no order, and, if fewer were claimed than picked since some
--- had changed meanwhile, another row with meta set. The first meta is {"lease": id, "scans": [[number, rows, first due, first id,
--- last due, last id], ...], "cut": [due, id] of the last row taken from a scan, "heads": n, "picked": n, "bumped": n, "again":
--- rechecked aggregates for which there was no room, or whose row was locked}; a due time is in microseconds since 1970. The last is
--- {"ids": [...], "runs": [...]}: what was picked in the order of delivery, and the number of the run that each belongs to.
--- The first row is computed before any entry is updated, so that the client can go on while these are on their way.
+-- Result: one row with meta set, then one row per claimed entry, in no order. meta is {"lease": id, "scans": [[number, rows, first
+-- due, first id, last due, last id], ...], "cut": [due, id] of the last row taken from a scan, "heads": n, "picked": n, "bumped": n,
+-- "again": rechecked aggregates for which there was no room, or whose row was locked}; a due time is in microseconds since 1970.
+-- It is computed before any entry is updated, so that the client can go on while these are on their way. Fewer rows come than
+-- were picked when some changed while the statement waited for their locks: see strays.sql.
 --
 -- Index: idx_outbox_claim for scans, idx_outbox_aggregate for heads and runs, outbox_pkey for locks and the update. Sub-queries
 -- that must not become joins over the whole table are lateral. Look-ups by id say nothing of published_at and dead_lettered_at
@@ -159,8 +158,9 @@ SELECT jsonb_build_object(
                         (extract(epoch FROM first) * 1000000)::bigint, (SELECT min(s.id) FROM scanned s WHERE s.ord = e.ord AND s.due = first),
                         (extract(epoch FROM last) * 1000000)::bigint, (SELECT max(s.id) FROM scanned s WHERE s.ord = e.ord AND s.due = last)))
                        FROM (SELECT ord, count(*) AS n, min(due) AS first, max(due) AS last FROM scanned GROUP BY ord) e),
+           -- The sub-query keeps the conversion behind the LIMIT.
            'cut', (SELECT jsonb_build_array((extract(epoch FROM due) * 1000000)::bigint, id)
-                     FROM head WHERE scan ORDER BY due DESC, id DESC LIMIT 1),
+                     FROM (SELECT due, id FROM head WHERE scan ORDER BY due DESC, id DESC LIMIT 1) c),
            'heads', (SELECT count(*) FROM head),
            'picked', (SELECT count(*) FROM picked),
            'again', (SELECT jsonb_agg(r.aggregate_id) FROM rechecked r WHERE r.allowed AND NOT EXISTS (SELECT FROM head h WHERE h.id = r.id)),
@@ -170,9 +170,4 @@ SELECT jsonb_build_object(
        NULL::text AS content_type, NULL::jsonb AS headers, NULL::jsonb AS metadata, NULL::int AS attempt, NULL::int AS max_attempts,
        NULL::int AS claims, NULL::timestamptz AS available_at, NULL::timestamptz AS scheduled_at, NULL::timestamptz AS created_at
 UNION ALL
-SELECT NULL, c.* FROM claimed c
-UNION ALL
-SELECT jsonb_build_object('ids', jsonb_agg(id ORDER BY ord, place), 'runs', jsonb_agg(ord ORDER BY ord, place)),
-       NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
-  FROM picked
-HAVING count(*) > (SELECT count(*) FROM claimed);
+SELECT NULL, c.* FROM claimed c;
