@@ -8,6 +8,7 @@ import (
 
 	"github.com/satchel-go/satchel/core/claim"
 	"github.com/satchel-go/satchel/core/relay"
+	"github.com/satchel-go/satchel/postgres/internal/pgerr"
 	"github.com/satchel-go/satchel/postgres/internal/reading"
 )
 
@@ -115,12 +116,18 @@ type claiming struct {
 // statement can follow.
 func (c *claiming) run(ctx context.Context, types []claim.TypeScope, retry []string, last bool) error {
 	r := &reply{claiming: c, limit: c.req.Limit - len(c.batch.Records), began: time.Now(), last: last}
+	r.turn = !c.req.Probe && c.turns.wanted(r.began)
 	c.mu.Lock()
 	r.scans = c.reader.Plan(r.began, types, r.limit)
 	c.mu.Unlock()
 	args := claimArgs(r.scans, c.req.Scope)
 	args = append(args, retry, r.limit, min(c.req.RunLength, r.limit), c.opts.Owner, c.req.Lease.Microseconds(), c.lease())
-	err := c.Store.batch(ctx, "relay.claim", func(b *pgx.Batch) { b.Queue(c.stmt.Claim, args...).Query(r.read) })
+	err := c.ask(ctx, r, args)
+	if r.turn && pgerr.Code(err) == pgerr.LockNotAvailable {
+		c.turns.overdue(time.Now())
+		r.turn = false
+		err = c.ask(ctx, r, args)
+	}
 	if err == nil {
 		err = r.finish(ctx)
 	}
@@ -128,6 +135,16 @@ func (c *claiming) run(ctx context.Context, types []claim.TypeScope, retry []str
 		r.undo()
 	}
 	return err
+}
+
+// ask executes the claim statement once.
+func (c *claiming) ask(ctx context.Context, r *reply, args []any) error {
+	return c.Store.batch(ctx, "relay.claim", func(b *pgx.Batch) {
+		if r.turn {
+			c.queueTurn(b)
+		}
+		b.Queue(c.stmt.Claim, args...).Query(r.read)
+	})
 }
 
 // lease returns the lease to add to, or nil for a new one.

@@ -18,7 +18,8 @@ import (
 type reply struct {
 	*claiming
 	limit    int
-	last     bool
+	last     bool // no other statement of the claim can follow
+	turn     bool // others wait
 	began    time.Time
 	scans    []reading.Scan
 	meta     claimMeta
@@ -33,6 +34,7 @@ type claimMeta struct {
 	Cut    *[2]int64  `json:"cut"`
 	Heads  int        `json:"heads"`
 	Picked int        `json:"picked"`
+	Missed int        `json:"missed"`
 	Bumped int        `json:"bumped"`
 	Again  []string   `json:"again"`
 }
@@ -73,6 +75,12 @@ func (r *reply) advance() {
 	more := r.reader.Advance(time.Now(), r.scans, result)
 	r.mu.Unlock()
 	r.batch.More = more || r.batch.More
+	if r.meta.Missed > r.limit/4 {
+		r.turns.met(time.Now())
+	}
+	if r.turn {
+		return // a claim ahead would have to wait
+	}
 	if r.req.Ahead != nil && r.meta.Picked == r.limit && (r.last || r.limit == r.req.Limit) {
 		r.req.Ahead()
 	}
@@ -122,7 +130,7 @@ func (r *reply) dropStrays(ctx context.Context) error {
 	var id outbox.ID
 	var aggregate string
 	err := r.Store.batch(ctx, "relay.strays", func(b *pgx.Batch) {
-		b.Queue(r.stmt.Strays, int64(*r.meta.Lease)).Query(func(rows pgx.Rows) error {
+		b.Queue(r.stmt.Strays, *r.meta.Lease).Query(func(rows pgx.Rows) error {
 			_, err := pgx.ForEachRow(rows, []any{&id, &aggregate}, func() error {
 				if first, ok := missing[aggregate]; !ok || id < first {
 					missing[aggregate] = id

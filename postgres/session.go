@@ -18,6 +18,7 @@ type session struct {
 	*Store
 	opts relay.SessionOptions
 
+	turns   turns
 	mu      sync.Mutex
 	reader  *reading.Reader            // guarded by mu
 	probes  map[string]*reading.Reader // by destination, for claims that probe; guarded by mu

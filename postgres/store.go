@@ -32,7 +32,7 @@ var (
 
 // NewStore returns a store on the tables of a pool's database. It does no I/O. The
 // pool stays the caller's: it may be shared with the application, in any query mode,
-// and must be closed after the relays have stopped. A relay uses at most four
+// and must be closed after the relays have stopped. A relay uses at most five
 // connections at once and none while handlers run.
 func NewStore(pool *pgxpool.Pool, cfg Config) (*Store, error) {
 	if pool == nil {

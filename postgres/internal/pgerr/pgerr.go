@@ -28,6 +28,9 @@ func Code(err error) string {
 // primary after a failover.
 const ReadOnly = "25006"
 
+// LockNotAvailable is the SQLSTATE of a lock that did not come in time.
+const LockNotAvailable = "55P03"
+
 // Wrap returns err as a *fault.Persistence. Errors that already are one of satchel's
 // stay as they are.
 func Wrap(op string, err error) error {
@@ -56,7 +59,7 @@ func transient(code string, err error) bool {
 
 func transientCode(code string) bool {
 	switch code {
-	case "55P03", // lock not available
+	case LockNotAvailable,
 		"57014",                            // cancelled, for example by a time-out
 		"57P01", "57P02", "57P03", "57P05", // the server stops, crashed, starts, or closed an idle session
 		"58000", "58030", // system and I/O errors of the server

@@ -21,7 +21,7 @@ var files embed.FS
 
 // Set is the statements for one placement of the tables.
 type Set struct {
-	Settings, Claim, Strays, NextDue, Notify                   string
+	Settings, Claim, ClaimTurn, Strays, NextDue, Notify        string
 	SettleKeep, SettleDelete, SettleArchive, SettleOther       string
 	LeaseEnd, LeaseRenew                                       string
 	RelayAdvertise, RelayReap, RelayRetire                     string
@@ -47,7 +47,7 @@ func Load(schema string) (*Set, error) {
 	}
 	s := &Set{Outbox: prefix + "outbox"}
 	for name, target := range map[string]*string{
-		"settings": &s.Settings, "claim": &s.Claim, "strays": &s.Strays, "next_due": &s.NextDue, "notify": &s.Notify,
+		"settings": &s.Settings, "claim": &s.Claim, "claim_turn": &s.ClaimTurn, "strays": &s.Strays, "next_due": &s.NextDue, "notify": &s.Notify,
 		"settle_keep": &s.SettleKeep, "settle_delete": &s.SettleDelete, "settle_archive": &s.SettleArchive, "settle_other": &s.SettleOther,
 		"lease_end": &s.LeaseEnd, "lease_renew": &s.LeaseRenew,
 		"relay_advertise": &s.RelayAdvertise, "relay_reap": &s.RelayReap, "relay_retire": &s.RelayRetire,

@@ -17,10 +17,11 @@
 --   $18 bigint         lease to add the rows to, or NULL for a new one
 --
 -- Result: one row with meta set, then one row per claimed entry, in no order. meta is {"lease": id, "scans": [[number, rows, first
--- due, first id, last due, last id], ...], "cut": [due, id] of the last row taken from a scan, "heads": n, "picked": n, "bumped": n,
--- "again": rechecked aggregates for which there was no room, or whose row was locked}; a due time is in microseconds since 1970.
--- It is computed before any entry is updated, so that the client can go on while these are on their way. Fewer rows come than
--- were picked when some changed while the statement waited for their locks: see strays.sql.
+-- due, first id, last due, last id], ...], "cut": [due, id] of the last row taken from a scan, "heads": n, "picked": n, "missed":
+-- about how many were locked or changed by others, "bumped": n, "again": rechecked aggregates for which there was no room, or whose
+-- row was locked}; a due time is in microseconds since 1970. It is computed before any entry is updated, so that the client can go
+-- on while these are on their way. Fewer rows come than were picked when some changed while the statement waited for their locks:
+-- see strays.sql.
 --
 -- Index: idx_outbox_claim for scans, idx_outbox_aggregate for heads and runs, outbox_pkey for locks and the update. Sub-queries
 -- that must not become joins over the whole table are lateral. Look-ups by id say nothing of published_at and dead_lettered_at
@@ -86,7 +87,7 @@ WITH scanned AS MATERIALIZED (
      ORDER BY turn, scan
 ), head AS MATERIALIZED (
     -- The head's row lock is the aggregate's mutex: whoever has it may touch the aggregate.
-    SELECT c.scan, c.due, h.id, h.aggregate_id, h.destination_type, row_number() OVER () AS ord
+    SELECT c.scan, c.turn, c.due, h.id, h.aggregate_id, h.destination_type, row_number() OVER () AS ord
       FROM candidate c
      CROSS JOIN LATERAL (
             SELECT o.id, o.aggregate_id, o.destination_type
@@ -163,6 +164,8 @@ SELECT jsonb_build_object(
                      FROM (SELECT due, id FROM head WHERE scan ORDER BY due DESC, id DESC LIMIT 1) c),
            'heads', (SELECT count(*) FROM head),
            'picked', (SELECT count(*) FROM picked),
+           'missed', (SELECT count(*) FROM candidate c WHERE (SELECT count(*) FROM head) < $14::int OR c.turn <= (SELECT max(turn) FROM head))
+                     - (SELECT count(*) FROM head),
            'again', (SELECT jsonb_agg(r.aggregate_id) FROM rechecked r WHERE r.allowed AND NOT EXISTS (SELECT FROM head h WHERE h.id = r.id)),
            'bumped', (SELECT count(*) FROM bumped)) AS meta,
        NULL::bigint AS id, NULL::uuid AS carrier_id, NULL::text AS aggregate_type, NULL::text AS aggregate_id, NULL::text AS event_type,

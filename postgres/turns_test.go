@@ -1,0 +1,124 @@
+package postgres
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/satchel-go/satchel/core/outbox"
+	"github.com/satchel-go/satchel/core/relay"
+	"github.com/satchel-go/satchel/postgres/internal/pgtest"
+)
+
+func TestWhenTurnsAreTaken(t *testing.T) {
+	t.Parallel()
+	var turns turns
+	now := time.Now()
+	want := func(what string, at time.Time, want bool) {
+		t.Helper()
+		if got := turns.wanted(at); got != want {
+			t.Errorf("%s: taken %v, want %v", what, got, want)
+		}
+	}
+	want("at first", now, false)
+	turns.met(now)
+	want("after a relay was met", now.Add(turnsFor-1), true)
+	want("some time after that", now.Add(turnsFor), false)
+	turns.overdue(now)
+	turns.met(now.Add(turnsOff - turnsFor/2))
+	want("soon after a turn was overdue", now.Add(turnsOff-1), false)
+	want("and later", now.Add(turnsOff), true)
+}
+
+// TestClaimsThatMeetTakeTurns: a claim that finds its rows locked by another relay makes
+// the next one wait for its turn, and one that finds them free does not.
+func TestClaimsThatMeetTakeTurns(t *testing.T) {
+	t.Parallel()
+	ctx := testContext(t)
+	p := place(t, pgtest.Mapped)
+	ids := publishing(t, p, alpha("a"), alpha("b"), alpha("c"), alpha("d"))
+	s := openStore(t, p).Open(relay.SessionOptions{Owner: "one"}).(*session)
+	other := lockEntries(t, p, ids)
+	if batch, err := s.Claim(ctx, request(4)); err != nil || len(batch.Records) > 0 {
+		t.Fatalf("claimed %v, %v; want nothing", idsOf(batch.Records), err)
+	}
+	if !s.turns.wanted(time.Now()) {
+		t.Error("the next claim does not wait for its turn")
+	}
+	if err := other.Rollback(ctx); err != nil {
+		t.Fatal(err)
+	}
+	alone := openStore(t, p).Open(relay.SessionOptions{Owner: "two"}).(*session)
+	if batch, err := alone.Claim(ctx, request(4)); err != nil || len(batch.Records) != 4 {
+		t.Fatalf("claimed %v, %v; want all", idsOf(batch.Records), err)
+	}
+	if alone.turns.wanted(time.Now()) {
+		t.Error("a relay alone waits for its turn")
+	}
+}
+
+func lockEntries(t *testing.T, p placed, ids []outbox.ID) pgx.Tx {
+	t.Helper()
+	tx, err := p.pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) })
+	lock := "SELECT FROM " + newTable(nil, p.schema).prefix + "outbox WHERE id = ANY ($1) FOR NO KEY UPDATE"
+	if _, err := tx.Exec(t.Context(), lock, ids); err != nil {
+		t.Fatal(err)
+	}
+	return tx
+}
+
+// TestTurn: while one relay has the turn another waits for it, goes on without it when
+// it takes too long, and no longer asks for it. Waiting for a turn leaves no time limit
+// behind for other locks.
+func TestTurn(t *testing.T) {
+	t.Parallel()
+	ctx := testContext(t)
+	p := place(t, pgtest.Mapped)
+	store := openStore(t, p)
+	ids := publishing(t, p, alpha("a"), alpha("a"), alpha("b"))
+	s := store.Open(relay.SessionOptions{Owner: "one"}).(*session)
+	holder, err := p.pool.Begin(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = holder.Rollback(context.WithoutCancel(ctx)) }()
+	b := &pgx.Batch{}
+	s.queueTurn(b)
+	if err := holder.SendBatch(ctx, b).Close(); err != nil {
+		t.Fatal(err)
+	}
+	s.turns.met(time.Now())
+	batch, err := s.Claim(ctx, request(1))
+	if err != nil || len(batch.Records) != 1 {
+		t.Fatalf("claimed %v, %v; want one", idsOf(batch.Records), err)
+	}
+	if s.turns.wanted(time.Now()) {
+		t.Error("asks again for a turn that somebody keeps")
+	}
+
+	// Its turn, and a follower that is locked for longer than a turn is waited for.
+	if err := holder.Rollback(ctx); err != nil {
+		t.Fatal(err)
+	}
+	s = store.Open(relay.SessionOptions{Owner: "two"}).(*session)
+	if _, err := s.Settle(ctx, []relay.Outcome{{ID: ids[0], Lease: batch.Lease, Kind: relay.Released}}, []relay.LeaseID{batch.Lease}); err != nil {
+		t.Fatal(err)
+	}
+	locked := lockEntries(t, p, ids[1:2])
+	time.AfterFunc(600*time.Millisecond, func() { _ = locked.Rollback(ctx) })
+	s.turns.met(time.Now())
+	req := request(3)
+	req.RunLength = 3
+	if batch, err = s.Claim(ctx, req); err != nil || len(batch.Records) != 3 {
+		t.Fatalf("claimed %v, %v; want all", idsOf(batch.Records), err)
+	}
+	if !s.turns.wanted(time.Now()) {
+		t.Error("the turn came, and counts as overdue")
+	}
+}
