@@ -4,7 +4,7 @@
 GO       ?= go
 # The modules, in the order of their dependencies.
 MODULES  := core schema schema/migrator servers postgres adapters-service adapters-delayedjob adapters-kafka adapters-http \
-            wiring postgrestest integration integration/destinations integration/consumer examples/orders examples/snippets benchmarks benchmarks/peers
+            wiring postgrestest integration integration/destinations integration/consumer integration/documents integration/layouts examples/orders examples/snippets benchmarks benchmarks/peers
 WITH     := $(GO) run ./servers/cmd/with
 POSTGRES := -postgres -postgres-setting max_connections=300 -postgres-setting max_prepared_transactions=10
 # Without a Java there is no Kafka to start: tests that want one then use a stand-in inside their own process, and say so.
@@ -21,7 +21,7 @@ SERVERS_kafka := -kafka
 SERVERS_jobs  := -redis
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race demo bench bench-full fmt lint tools verify verify/core verify/tidy verify/docs verify/size \
+.PHONY: help build test test-container race demo bench bench-container bench-full fmt lint tools verify verify/core verify/tidy verify/docs verify/size \
         verify/schema verify/wire verify/deps cover
 
 help: ## List the targets
@@ -36,11 +36,18 @@ test: ## Run every test against real servers; finds or starts a PostgreSQL
 race: ## The same under the race detector (needs a C compiler)
 	$(WITH) $(POSTGRES) -redis $(KAFKA) -- scripts/test -race $(MODULES)
 
+test-container: ## Tests and a tiny benchmark against PostgreSQL in a container (a Docker engine, or root to start one)
+	scripts/docker scripts/test-container
+
 demo: ## Orders through relays of which one is killed (ORDERS=20000 NODES=2 DEST=service|http|kafka|jobs)
 	$(WITH) $(POSTGRES) $(SERVERS_$(DEST)) -- $(GO) run ./examples/orders demo -dest $(DEST) -orders $(ORDERS) -nodes $(NODES)
 
 bench: ## Measure everything in one run, with the peers (under 6 minutes); results in benchmarks/results
 	cd benchmarks && GOWORK=off $(GO) run ./cmd/bench -peers
+
+bench-container: ## The same against PostgreSQL in a container (a Docker engine, or root to start one); BENCH=-tiny for seconds
+	scripts/docker sh -c 'image=$${SATCHEL_POSTGRES_IMAGE:-$$(scripts/postgres-image)} && cd benchmarks && \
+		GOWORK=off exec $(GO) run ./cmd/bench -peers -container "$$image" -name container $(BENCH)'
 
 bench-full: ## The same with ten million rows and every variant (about an hour, 20 GB of disk)
 	cd benchmarks && GOWORK=off $(GO) run ./cmd/bench -full -peers
@@ -65,7 +72,7 @@ verify/core: ## core requires nothing
 verify/tidy: ## go.mod and go.sum say what the code needs
 	@for m in $(MODULES); do (cd $$m && GOWORK=off $(GO) mod tidy -diff) || { echo "$$m is not tidy"; exit 1; }; done
 
-verify/schema: ## The migrations are as their checksums say
+verify/schema: ## The migrations are as their checksums say, the generated layouts up to date
 	cd schema && GOWORK=off $(GO) test ./...
 
 verify/wire: ## The generated injectors are what wire generates
@@ -74,7 +81,7 @@ verify/wire: ## The generated injectors are what wire generates
 verify/deps: ## Each module compiles in what deps/ lists, and nothing else
 	scripts/verify-deps
 
-verify/docs: ## Files and symbols that the documents name exist
+verify/docs: ## Files, symbols and settings that the documents name exist
 	scripts/verify-docs
 
 verify/size: ## No hand-written file is longer than 300 lines

@@ -12,6 +12,7 @@ import (
 
 // Querier is what pools, connections and transactions of pgx have in common.
 type Querier interface {
+	// Query is that of pgx.
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"github.com/satchel-go/satchel/core/outboxtest"
 	"github.com/satchel-go/satchel/postgres"
 	"github.com/satchel-go/satchel/postgres/pgxtx"
+	"github.com/satchel-go/satchel/servers/pgserver"
 )
 
 func TestMain(m *testing.M) { Main(m) }
@@ -75,6 +77,9 @@ func TestDatabasesAreApart(t *testing.T) {
 	one, two := New(t), New(t)
 	if one.Name == two.Name || one.Server == "" {
 		t.Errorf("%+v and %+v", one, two)
+	}
+	if image := os.Getenv(pgserver.EnvImage); image != "" && os.Getenv(pgserver.EnvURL) == "" && !strings.Contains(one.Server, image) {
+		t.Errorf("%s, want a container of %s", one.Server, image)
 	}
 	const insert = "INSERT INTO inbox (message_id, source) VALUES ('1', 's')"
 	if _, err := one.SQL(t).ExecContext(t.Context(), insert); err != nil {

@@ -120,7 +120,7 @@ func TestScheduledEntryHoldsBackItsAggregate(t *testing.T) {
 		lab.Entry("in the middle", 1), later("in the middle", 2, 4*time.Second), lab.Entry("in the middle", 3))
 	for _, batch := range []int{1, 10} {
 		cfg := lab.Fast()
-		cfg.BatchSize = batch
+		cfg.BatchSize, cfg.LeaseTimeout = batch, 20*time.Second // nobody takes expired leases back here
 		lab.Relay(t, lab.Store(t, s.pool), cfg, s.journalled(fmt.Sprint("batches of ", batch), nil))
 	}
 	s.published(1)
@@ -181,7 +181,9 @@ func TestUnknownTypesStay(t *testing.T) {
 			VALUES (gen_random_uuid(), 'e', $1, $2, '{}', '{}', 1)`, fmt.Sprint("d", i), kind)
 	}
 	lab.Publish(t, s.pool, lab.Entry("a", 1))
-	lab.Relay(t, lab.Store(t, s.pool), lab.Fast(), s.journalled("node", nil))
+	cfg := lab.Fast()
+	cfg.LeaseTimeout = 20 * time.Second // nobody takes expired leases back here
+	lab.Relay(t, lab.Store(t, s.pool), cfg, s.journalled("node", nil))
 	s.published(1)
 	time.Sleep(500 * time.Millisecond) // many claims
 	if n := lab.Value[int](t, s.pool, `SELECT count(*) FROM outbox WHERE state = 'PENDING' AND attempt = 0 AND claims = 0 AND last_error IS NULL`); n != 6 {

@@ -13,9 +13,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/satchel-go/satchel/servers"
 	"github.com/satchel-go/satchel/servers/internal/cache"
 	"github.com/satchel-go/satchel/servers/internal/daemon"
+	"github.com/satchel-go/satchel/servers/internal/sources"
 )
 
 // folders are where packages put PostgreSQL's programs without putting them on PATH.
@@ -40,7 +40,7 @@ func (o Options) local(ctx context.Context) (*Server, error) {
 	if bin := os.Getenv(EnvBin); bin != "" {
 		server, err := o.start(ctx, binaries{bin: bin}, "local binaries "+bin)
 		if err != nil {
-			return nil, servers.Final(fmt.Errorf("%s: %w", EnvBin, err))
+			return nil, sources.Final(fmt.Errorf("%s: %w", EnvBin, err))
 		}
 		return server, nil
 	}

@@ -20,7 +20,7 @@ func (o Options) container(ctx context.Context) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	image := cmp.Or(os.Getenv(EnvImage), defaultImage)
+	image := cmp.Or(o.Image, os.Getenv(EnvImage), defaultImage)
 	spec := container.Spec{
 		Image:    image,
 		Env:      map[string]string{"POSTGRES_HOST_AUTH_METHOD": "trust", "POSTGRES_INITDB_ARGS": "--encoding=UTF8 --locale=C"},
@@ -28,6 +28,8 @@ func (o Options) container(ctx context.Context) (*Server, error) {
 		Port:     5432,
 		HostPort: port,
 		Logf:     o.Logf,
+		// A fast shutdown; TERM would wait for the clients to leave.
+		StopSignal: "SIGINT",
 	}
 	var version string
 	// The image starts a server on a Unix socket first, to fill its data folder; only the real one answers on TCP.

@@ -9,10 +9,7 @@ import (
 	"testing"
 )
 
-// TestContainer needs a Docker engine and an image, so it is built only on request:
-//
-//	SATCHEL_POSTGRES_IMAGE=$(scripts/postgres-image) TESTCONTAINERS_RYUK_DISABLED=true \
-//		go test -tags container -run TestContainer ./pgserver
+// TestContainer needs a Docker engine and an image, so it is built only on request: make test-container.
 func TestContainer(t *testing.T) {
 	o := Options{Ephemeral: true, Logf: t.Logf, Settings: map[string]string{"max_connections": "44"}}.withDefaults()
 	server, err := o.container(t.Context())

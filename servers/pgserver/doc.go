@@ -8,6 +8,9 @@
 //  4. Debian's packages, unpacked into a cache folder: no root, no change to the system, about 30 MB, once;
 //  5. the archive that embedded-postgres downloads, when not running as root.
 //
+// An image that SATCHEL_POSTGRES_IMAGE or Options name is used or reported: no other source is tried, except the first,
+// which only Options.Image passes over. So is the folder of SATCHEL_POSTGRES_BIN.
+//
 // A server that was started listens on 127.0.0.1 on a port of its own, has one superuser "postgres" without a password,
 // one database "postgres", UTF-8 and the locale C, and lives in a temporary folder or a container until Stop.
 //

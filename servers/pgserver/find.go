@@ -6,10 +6,12 @@ import (
 	"os"
 
 	"github.com/satchel-go/satchel/servers"
+	"github.com/satchel-go/satchel/servers/internal/sources"
 )
 
 // Server is a PostgreSQL server that may be used. See servers.Instance for Stop, Restart, Crash, Pause and Resume.
 type Server struct {
+	// Instance is what all kinds of servers have in common.
 	*servers.Instance
 
 	// URL is a connection URL for a superuser, or for whomever SATCHEL_DATABASE_URL names.
@@ -28,14 +30,20 @@ const kind = "postgres"
 // that the environment gave. Cancelling ctx ends the search; it has no effect on a server that was returned.
 func Find(ctx context.Context, o Options) (*Server, error) {
 	o = o.withDefaults()
-	if os.Getenv(EnvURL) != "" && !o.Private {
-		return servers.First(ctx, o.Logf, servers.Source[*Server]{Name: EnvURL, Find: o.given})
+	container := sources.Source[*Server]{Name: "container", Find: o.container}
+	switch {
+	case o.Image != "":
+		return sources.First(ctx, o.Logf, container)
+	case os.Getenv(EnvURL) != "" && !o.Private:
+		return sources.First(ctx, o.Logf, sources.Source[*Server]{Name: EnvURL, Find: o.given})
+	case os.Getenv(EnvImage) != "" && os.Getenv(EnvBin) == "":
+		return sources.First(ctx, o.Logf, container)
 	}
-	return servers.First(ctx, o.Logf,
-		servers.Source[*Server]{Name: "local binaries", Find: o.local},
-		servers.Source[*Server]{Name: "container", Find: o.container},
-		servers.Source[*Server]{Name: "Debian packages", Find: o.debian},
-		servers.Source[*Server]{Name: "embedded-postgres", Find: o.embedded},
+	return sources.First(ctx, o.Logf,
+		sources.Source[*Server]{Name: "local binaries", Find: o.local},
+		container,
+		sources.Source[*Server]{Name: "Debian packages", Find: o.debian},
+		sources.Source[*Server]{Name: "embedded-postgres", Find: o.embedded},
 	)
 }
 

@@ -11,7 +11,7 @@ import (
 const (
 	EnvURL   = "SATCHEL_DATABASE_URL"   // URL of a server to use; it is never stopped
 	EnvBin   = "SATCHEL_POSTGRES_BIN"   // folder with the programs postgres and initdb
-	EnvImage = "SATCHEL_POSTGRES_IMAGE" // container image
+	EnvImage = "SATCHEL_POSTGRES_IMAGE" // container image; no other source is tried
 )
 
 // DefaultMaxConnections is enough for test processes that run side by side, each with a pool or two.
@@ -32,6 +32,10 @@ type Options struct {
 	// Ephemeral gives up durability against a crash of the machine (fsync and full_page_writes off) for speed.
 	// What was committed still survives Restart and Crash.
 	Ephemeral bool
+
+	// Image asks for a container of this image, whatever the environment names: no other source is tried. Empty leaves
+	// the choice to the environment.
+	Image string
 
 	// Private passes over a given server, for tests that crash or pause the server and must not harm anybody else.
 	Private bool

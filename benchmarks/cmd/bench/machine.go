@@ -55,7 +55,7 @@ func versions() map[string]string {
 	}
 	for _, m := range info.Deps {
 		switch m.Path {
-		case "github.com/jackc/pgx/v5", "github.com/lib/pq":
+		case "github.com/jackc/pgx/v5", "github.com/lib/pq", "github.com/IBM/sarama":
 			v[m.Path] = m.Version
 		}
 	}

@@ -1,10 +1,11 @@
 // Command bench measures satchel on one PostgreSQL server and writes results.
 //
-//	bench [-full] [-peers] [-case regexp] [-durable] [-out folder] [-name name]
+//	bench [-tiny|-full] [-peers] [-case regexp] [-container image] [-durable] [-out folder] [-name name]
 //
-// It starts a temporary server, or uses that of SATCHEL_DATABASE_URL, in databases of its
-// own that it drops. Exit status 1 means that measuring failed; a bound that was missed
-// is told in the results and does not fail the run, unless -strict is given.
+// It starts a temporary server, with -container in a container of that image, or uses that
+// of SATCHEL_DATABASE_URL, in databases of its own that it drops. Exit status 1 means that
+// measuring failed; a bound that was missed is told in the results and does not fail the
+// run, unless -strict is given.
 package main
 
 import (
@@ -24,9 +25,10 @@ import (
 const childMode = "relay-child"
 
 type options struct {
-	full, peers, durable, strict bool
-	pattern, out, name           string
-	peersDir, profile, redraw    string
+	tiny, full, peers         bool
+	durable, strict           bool
+	pattern, image, out, name string
+	peersDir, profile, redraw string
 }
 
 func main() {
@@ -47,13 +49,15 @@ func main() {
 
 func command(ctx context.Context) error {
 	var o options
+	flag.BoolVar(&o.tiny, "tiny", false, "only prove that every case works (seconds); the figures mean nothing")
 	flag.BoolVar(&o.full, "full", false, "measure everything at full length (about an hour)")
 	flag.BoolVar(&o.peers, "peers", false, "also measure River and watermill-sql, from the module in -peers-dir")
+	flag.StringVar(&o.image, "container", "", "measure a server in a container of this image")
 	flag.BoolVar(&o.durable, "durable", false, "turn fsync on in the temporary server")
 	flag.BoolVar(&o.strict, "strict", false, "fail if a bound was missed")
 	flag.StringVar(&o.pattern, "case", ".", "measure only the cases whose names match this expression")
 	flag.StringVar(&o.out, "out", "results", "folder for the results")
-	flag.StringVar(&o.name, "name", "", "name of the results (default short or full)")
+	flag.StringVar(&o.name, "name", "", "name of the results (default tiny, short or full)")
 	flag.StringVar(&o.peersDir, "peers-dir", "peers", "folder of the peers' module")
 	flag.StringVar(&o.profile, "profile", "", "write a CPU profile of this process to a file")
 	flag.StringVar(&o.redraw, "redraw", "", "measure nothing; write tables and plots anew from this JSON file")
@@ -73,6 +77,9 @@ func command(ctx context.Context) error {
 	}
 	if err := run.Write(o.out, o.name, abouts()); err != nil {
 		return err
+	}
+	if o.tiny { // figures that mean nothing miss no bound
+		return nil
 	}
 	missed := 0
 	for _, c := range run.Checks() {

@@ -52,6 +52,18 @@ func TestMachineIsDescribed(t *testing.T) {
 	}
 }
 
+func TestScaleOfARun(t *testing.T) {
+	t.Parallel()
+	for want, o := range map[string]options{"tiny": {tiny: true}, "short": {}, "full": {full: true}} {
+		if s, err := o.scale(); err != nil || s.Name != want {
+			t.Errorf("got %s, %v; want %s", s.Name, err, want)
+		}
+	}
+	if s, err := (&options{tiny: true, full: true}).scale(); err == nil {
+		t.Errorf("tiny and full together are %s", s.Name)
+	}
+}
+
 func TestOnlyFsyncDiffersInDurability(t *testing.T) {
 	t.Parallel()
 	fast, durable := settings(false), settings(true)

@@ -26,6 +26,20 @@ func settings(durable bool) map[string]string {
 	return s
 }
 
+// scale returns how much is measured.
+func (o *options) scale() (cases.Scale, error) {
+	switch {
+	case o.tiny && o.full:
+		return cases.Scale{}, errors.New("-tiny and -full exclude each other")
+	case o.tiny:
+		return cases.Tiny, nil
+	case o.full:
+		return cases.Full, nil
+	default:
+		return cases.Short, nil
+	}
+}
+
 // measure runs the selected cases and returns what they found, also when one of them
 // failed or the run was interrupted.
 func (o *options) measure(ctx context.Context) (run *report.Run, err error) {
@@ -33,15 +47,15 @@ func (o *options) measure(ctx context.Context) (run *report.Run, err error) {
 	if err != nil {
 		return nil, err
 	}
-	scale := cases.Short
-	if o.full {
-		scale = cases.Full
+	scale, err := o.scale()
+	if err != nil {
+		return nil, err
 	}
 	began := time.Now()
 	logf := func(format string, args ...any) {
 		fmt.Fprintf(os.Stderr, "%6.1fs  %s\n", time.Since(began).Seconds(), fmt.Sprintf(format, args...))
 	}
-	server, err := pgserver.Find(ctx, pgserver.Options{Logf: logf, Settings: settings(o.durable)})
+	server, err := pgserver.Find(ctx, pgserver.Options{Logf: logf, Settings: settings(o.durable), Image: o.image})
 	if err != nil {
 		return nil, err
 	}

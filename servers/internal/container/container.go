@@ -21,6 +21,8 @@ type Spec struct {
 	Env   map[string]string
 	Cmd   []string // empty: the image's own
 	Port  int      // inside the container
+	// StopSignal asks the server to end. Empty: the image's own, which an image that was imported does not have, or TERM.
+	StopSignal string
 	// HostPort is where the port appears on 127.0.0.1. It stays the same when the container is started again.
 	HostPort int
 	// Logf gets the steps of testcontainers.
@@ -35,6 +37,9 @@ type Container struct {
 
 // startLimit bounds fetching an image and starting it: other sources are quicker than a slow registry.
 const startLimit = 90 * time.Second
+
+// sharedMemory bounds /dev/shm, in bytes. The usual 64 MB end PostgreSQL's parallel plans and index builds early.
+const sharedMemory = 1 << 30
 
 type printer func(format string, args ...any)
 
@@ -61,7 +66,13 @@ func Start(ctx context.Context, spec Spec) (*Container, error) {
 		testcontainers.WithEnv(spec.Env),
 		testcontainers.WithExposedPorts(inside.String()),
 		testcontainers.WithLogger(printer(spec.Logf)),
+		testcontainers.WithConfigModifier(func(config *dockercontainer.Config) {
+			if spec.StopSignal != "" {
+				config.StopSignal = spec.StopSignal
+			}
+		}),
 		testcontainers.WithHostConfigModifier(func(host *dockercontainer.HostConfig) {
+			host.ShmSize = sharedMemory
 			host.PortBindings = network.PortMap{inside: {{
 				HostIP:   netip.AddrFrom4([4]byte{127, 0, 0, 1}),
 				HostPort: strconv.Itoa(spec.HostPort),
