@@ -42,7 +42,7 @@ type Case struct {
 
 // All returns every case in the order in which they run.
 func All() []Case {
-	return []Case{claimCase, schemaCase, drainCase, orderedCase, snapshotCase, publishCase, publishBatchCase, latencyCase, memoryCase}
+	return []Case{claimCase, schemaCase, drainCase, orderedCase, kafkaCase, snapshotCase, publishCase, publishBatchCase, latencyCase, memoryCase}
 }
 
 // Select returns the cases whose names match.

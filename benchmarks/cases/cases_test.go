@@ -38,7 +38,7 @@ func serverURL(t *testing.T) string {
 
 // wanted is the number of measurements that each case makes at the tiny scale.
 var wanted = map[string]int{
-	"claim": 8 * 3, "schema": 9, "drain": 3 * 2 * (2 + 1), "ordered": 2, "snapshot": 4, "publish": 5, "publish-batch": 2, "latency": 2, "memory": 1,
+	"claim": 8 * 3, "schema": 9, "drain": 3 * 2 * (2 + 1), "ordered": 2, "kafka": 3, "snapshot": 4, "publish": 5, "publish-batch": 2, "latency": 2, "memory": 1,
 }
 
 func TestEveryCaseMeasures(t *testing.T) {

@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,6 +60,9 @@ type drain struct {
 	ordered bool // one aggregate
 	rows    int
 	check   func(delivery.Envelope) // sees every entry
+
+	handler     delivery.Handler // instead of one that takes time; nil for that
+	destination string           // of every entry; "" for one that stands for any
 }
 
 func runDrain(ctx context.Context, e *Env) error {
@@ -123,22 +127,31 @@ func drainPlan(s Scale) (plan []drain) {
 	return plan
 }
 
-// fill replaces everything in the outbox by n due entries, written with the indexes in
+// delivers returns the handler of the relays.
+func (d drain) delivers() delivery.Handler {
+	if d.handler != nil {
+		return d.handler
+	}
+	return handler{takes: d.takes, calls: d.check}
+}
+
+// fill replaces everything in the outbox by due entries, written with the indexes in
 // place, as an application would leave them.
-func (b *bench) fill(ctx context.Context, n int, ordered bool) error {
+func (b *bench) fill(ctx context.Context, d drain) error {
 	aggregate := "'a' || i"
-	if ordered {
+	if d.ordered {
 		aggregate = "'hot'"
 	}
+	row := fmt.Sprintf(`%s, '%s', '%s', now() - interval '1 minute' + i * interval '1 us', NULL, 'PENDING', NULL, NULL, 0`,
+		aggregate, d.delivers().Type(), cmp.Or(d.destination, "mine"))
 	return b.exec(ctx, "TRUNCATE outbox, outbox_lease, outbox_relay, outbox_archive RESTART IDENTITY",
-		fmt.Sprintf(insertShape, aggregate+`, 'BENCH', 'mine', now() - interval '1 minute' + i * interval '1 us', NULL, 'PENDING', NULL, NULL, 0`, n),
-		"VACUUM ANALYZE outbox")
+		fmt.Sprintf(insertShape, row, d.rows), "VACUUM ANALYZE outbox")
 }
 
 // drain fills the outbox, delivers everything and returns entries per second, and how
 // many microseconds this process computed for each.
 func (b *bench) drain(ctx context.Context, d drain) (rate, each float64, err error) {
-	if err := b.fill(ctx, d.rows, d.ordered); err != nil {
+	if err := b.fill(ctx, d); err != nil {
 		return 0, 0, err
 	}
 	began, computed := time.Now(), lab.ProcessorTime()
@@ -179,8 +192,8 @@ func (b *bench) relays(ctx context.Context, d drain) error {
 	failures := make([]error, d.relays)
 	var running sync.WaitGroup
 	for i := range d.relays {
-		r, err := relay.New(b.store, []delivery.Handler{handler{takes: d.takes, calls: d.check}}, relay.Config{
-			BatchSize: d.batch, RunLength: d.batch, OnPublished: d.after, Observers: []relay.Observer{count},
+		r, err := relay.New(b.store, []delivery.Handler{d.delivers()}, relay.Config{
+			BatchSize: d.batch, RunLength: d.batch, Prefetch: 3 * d.batch, OnPublished: d.after, Observers: []relay.Observer{count},
 		})
 		if err != nil {
 			return err

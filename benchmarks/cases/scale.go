@@ -25,6 +25,10 @@ type Scale struct {
 	SlowRows   int             // rows of a drain whose handler takes time
 	DrainRound int             // repetitions, of which the median counts
 
+	KafkaRows   int  // rows of one drain into Kafka
+	KafkaRounds int  // rounds, of which the median counts, after one that does not
+	StandIns    bool // a stand-in for Kafka will do, since the figures mean nothing
+
 	OrderedRows  int // entries of the hot aggregate
 	SnapshotRows int // rows delivered while a snapshot is held open
 
@@ -46,15 +50,15 @@ var (
 	Tiny = Scale{
 		Name: "tiny", Backlogs: []int{500}, SlowBacklog: 500, ClaimRounds: 5, SlowBudget: time.Second, ClaimCap: 10 * time.Second,
 		SchemaRows: 1000, DrainRows: 500, Relays: []int{1, 2}, Batches: []int{100}, Handlers: []time.Duration{0, time.Millisecond},
-		SlowRows: 50, DrainRound: 1, OrderedRows: 300, SnapshotRows: 500, PublishRound: 100 * time.Millisecond, PublishRounds: 1,
+		SlowRows: 50, DrainRound: 1, KafkaRows: 300, KafkaRounds: 1, StandIns: true, OrderedRows: 300, SnapshotRows: 500, PublishRound: 100 * time.Millisecond, PublishRounds: 1,
 		BatchSizes: []int{1, 10}, BatchRows: 50, Rates: []int{50}, Latency: 500 * time.Millisecond,
 		MemoryRows: []int{500}, MemoryTime: 200 * time.Millisecond,
 	}
 	// Short is what a developer waits for.
 	Short = Scale{
 		Name: "short", Backlogs: []int{10_000, 100_000, 1_000_000}, SlowBacklog: 100_000, ClaimRounds: 200, SlowBudget: 1500 * time.Millisecond,
-		ClaimCap: 20 * time.Second, SchemaRows: 50_000, DrainRows: 60_000, Relays: []int{1, 2}, Batches: []int{500},
-		Handlers: []time.Duration{0, time.Millisecond}, SlowRows: 20_000, DrainRound: 1, OrderedRows: 100_000, SnapshotRows: 100_000,
+		ClaimCap: 20 * time.Second, SchemaRows: 50_000, DrainRows: 60_000, Relays: []int{1, 2}, Batches: []int{1000},
+		Handlers: []time.Duration{0, time.Millisecond}, SlowRows: 20_000, DrainRound: 1, KafkaRows: 20_000, KafkaRounds: 3, OrderedRows: 100_000, SnapshotRows: 100_000,
 		PublishRound: 500 * time.Millisecond, PublishRounds: 9, BatchSizes: []int{1, 10, 100, 1000}, BatchRows: 10_000,
 		Rates: []int{1, 100, 1000}, Latency: 5 * time.Second, MemoryRows: []int{10_000, 1_000_000}, MemoryTime: 5 * time.Second,
 	}
@@ -62,7 +66,7 @@ var (
 	Full = Scale{
 		Name: "full", Backlogs: []int{10_000, 100_000, 1_000_000, 10_000_000}, SlowBacklog: 1_000_000, ClaimRounds: 1000, SlowBudget: 30 * time.Second,
 		ClaimCap: time.Minute, SchemaRows: 200_000, DrainRows: 300_000, Relays: []int{1, 2, 4, 8}, Batches: []int{100, 500, 1000},
-		Handlers: []time.Duration{0, time.Millisecond, 10 * time.Millisecond}, SlowRows: 50_000, DrainRound: 3, OrderedRows: 100_000,
+		Handlers: []time.Duration{0, time.Millisecond, 10 * time.Millisecond}, SlowRows: 50_000, DrainRound: 3, KafkaRows: 100_000, KafkaRounds: 5, OrderedRows: 100_000,
 		SnapshotRows: 1_000_000, PublishRound: time.Second, PublishRounds: 25, BatchSizes: []int{1, 10, 100, 1000}, BatchRows: 50_000,
 		Rates: []int{1, 100, 1000}, Latency: time.Minute, MemoryRows: []int{10_000, 1_000_000, 10_000_000}, MemoryTime: 15 * time.Second,
 	}

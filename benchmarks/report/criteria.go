@@ -48,7 +48,7 @@ func (r *Run) Checks() []Check {
 	var all []Check
 	all = append(all, r.claimChecks()...)
 	all = append(all, r.drainChecks()...)
-	all = append(all,
+	all = append(all, r.kafkaCheck(),
 		atLeast("one hot aggregate, entries in order", r.best("ordered", "satchel", "rate"), 5000, "/s"),
 		atLeast("publishing while relays are awake, of no trigger", r.best("publish", "awake", "ratio"), 0.95, "×"),
 	)
@@ -101,6 +101,17 @@ func (r *Run) drainChecks() (all []Check) {
 		all = append(all, atLeast("drain "+mode.name+", of the bare loop's best", ours/ceiling, 0.85, "×"))
 	}
 	return all
+}
+
+// NoKafka is the series that says why case "kafka" has no figures.
+const NoKafka = "not measured: no Kafka"
+
+func (r *Run) kafkaCheck() Check {
+	c := atLeast("drain into Kafka, of the lower of a no-op drain and a bare producer", r.best("kafka", "satchel", "ratio"), 0.7, "×")
+	if c.Verdict == NotMeasured && len(r.Where("kafka", NoKafka)) > 0 {
+		c.Found = "no Kafka"
+	}
+	return c
 }
 
 func (r *Run) latencyChecks() (all []Check) {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -47,7 +48,7 @@ func everything() *report.Run {
 			m("drain", "bare loop", "rate", math.Floor(rate/0.85), "mode", mode, "handler", "0s"))
 	}
 	add(m("drain", "river", "rate", 1000, "handler", "0s"), m("drain", "river", "rate", 900, "handler", "0s", "workers", "9"),
-		m("drain", "watermill", "rate", 1750, "handler", "0s"), m("ordered", "satchel", "rate", 5000), m("publish", "awake", "ratio", 0.95))
+		m("drain", "watermill", "rate", 1750, "handler", "0s"), m("ordered", "satchel", "rate", 5000), m("kafka", "satchel", "ratio", 0.7), m("publish", "awake", "ratio", 0.95))
 	for _, from := range []string{"asleep", "awake"} {
 		l := m("latency", "satchel", "p50_ms", 5, "rate", "100", "from", from)
 		l.Values["p99_ms"] = 25
@@ -64,8 +65,8 @@ func everything() *report.Run {
 func TestChecksPassAtTheirBounds(t *testing.T) {
 	t.Parallel()
 	checks := everything().Checks()
-	if len(checks) != 29 {
-		t.Errorf("%d checks, want 29", len(checks))
+	if len(checks) != 30 {
+		t.Errorf("%d checks, want 30", len(checks))
 	}
 	for _, c := range checks {
 		if c.Verdict != report.Pass {
@@ -92,6 +93,7 @@ func TestChecksMissBeyondTheirBounds(t *testing.T) {
 		{"a quicker River", series("drain", "river"), "rate", 1.01, 3},
 		{"a quicker watermill-sql", series("drain", "watermill"), "rate", 1.01, 1},
 		{"a quicker bare loop", series("drain", "bare loop"), "rate", 1.02, 3},
+		{"slow Kafka", in("kafka"), "ratio", 0.99, 1},
 		{"slow order", in("ordered"), "rate", 0.99, 1},
 		{"a dear trigger", in("publish"), "ratio", 0.99, 1},
 		{"late from asleep", in("latency", "from", "asleep"), "p99_ms", 1.01, 1},
@@ -141,6 +143,22 @@ func TestWhatIsMissingIsNotMeasured(t *testing.T) {
 	for _, c := range (&report.Run{}).Checks() {
 		if c.Verdict != report.NotMeasured || c.Found != "" {
 			t.Errorf("%s: %s, found %q", c.What, c.Verdict, c.Found)
+		}
+	}
+}
+
+func TestMissingKafkaIsToldOf(t *testing.T) {
+	t.Parallel()
+	r := everything()
+	r.Measurements = slices.DeleteFunc(r.Measurements, in("kafka"))
+	r.Measurements = append(r.Measurements, report.Measurement{Case: "kafka", Series: report.NoKafka})
+	var page strings.Builder
+	if err := r.Markdown(&page, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"| ≥ 0.70× | no Kafka | not measured |", "| not measured: no Kafka |"} {
+		if !strings.Contains(page.String(), want) {
+			t.Errorf("the page lacks %q", want)
 		}
 	}
 }

@@ -10,7 +10,6 @@
 //     backlog drains in order. The same for Kafka, for one of two HTTP endpoints, and for Redis with its jobs.
 //   - Propagation context, headers and raw bytes arrive as they were published. An entry for another cluster waits.
 //   - Delayed jobs run once and not early, also when their entry is delivered again after they have completed.
-//   - BenchmarkDrainToKafka compares a drain into Kafka with its two limits on the same machine.
 //
 // # Servers
 //

@@ -76,7 +76,10 @@ func newJobs(t *testing.T, client *redis.Client) *jobs {
 		job:  delayedjob.MustJob[payload]("invoice.send", delayedjob.Defaults{Queue: queue}),
 		pool: lab.New(t).Pool(t), runs: &runs{at: map[int][]time.Time{}},
 	}
-	mux := delayedjob.NewMux(delayedjob.MuxConfig{Propagation: set})
+	mux, err := delayedjob.NewMux(delayedjob.MuxConfig{Propagation: set})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := delayedjob.HandleFunc(mux, j.job, func(ctx context.Context, p payload) error {
 		j.runs.mu.Lock()
 		defer j.runs.mu.Unlock()
@@ -127,7 +130,7 @@ func forgetQueue(t *testing.T, client *redis.Client, queue string) {
 func (j *jobs) publish(ctx context.Context, t *testing.T, n int, at time.Time) {
 	t.Helper()
 	if err := pgx.BeginFunc(ctx, j.pool, func(tx pgx.Tx) error {
-		_, err := delayedjob.PublishAt(ctx, j.pub, tx, j.job, payload{n}, at)
+		_, err := delayedjob.Publish(ctx, j.pub, tx, j.job, payload{n}, delayedjob.ScheduledAt(at))
 		return err
 	}); err != nil {
 		t.Fatal(err)

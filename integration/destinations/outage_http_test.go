@@ -81,7 +81,7 @@ func webhookHandler(t *testing.T, endpoints ...webhook.Endpoint) *webhook.Handle
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(h.Close)
+	t.Cleanup(func() { _ = h.Close(t.Context()) })
 	return h
 }
 

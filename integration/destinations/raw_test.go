@@ -96,8 +96,8 @@ func TestRawPayloadThroughHTTP(t *testing.T) {
 		t.Fatal(err)
 	}
 	receiver, err := webhook.NewReceiver(webhook.ReceiverConfig[pgx.Tx]{
-		Secrets: []webhook.Secret{secret}, Source: "orders", Inbox: processor,
-		RunInTx: func(ctx context.Context, do func(context.Context, pgx.Tx) error) error {
+		Secrets: []webhook.Secret{secret}, Source: "orders", Processor: processor,
+		InTx: func(ctx context.Context, do func(context.Context, pgx.Tx) error) error {
 			return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error { return do(ctx, tx) })
 		},
 		Work: func(ctx context.Context, tx pgx.Tx, m webhook.Message) error {

@@ -104,7 +104,7 @@ func newObserver() *observer {
 func (o *observer) Attempted(_ context.Context, a relay.Attempt) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if a.Verdict == delivery.Delivered {
+	if a.Verdict == delivery.VerdictDelivered {
 		o.delivered[a.Envelope.Destination]++
 	}
 }

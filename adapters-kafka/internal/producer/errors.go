@@ -19,6 +19,9 @@ func (e *NotSentError) Error() string { return "kafka: record was not sent: " + 
 // Unwrap returns the cause.
 func (e *NotSentError) Unwrap() error { return e.Err }
 
+// NotSentIn returns the error of a record that was not sent before ctx ended.
+func NotSentIn(ctx context.Context) *NotSentError { return &NotSentError{Err: ended(ctx)} }
+
 // UnknownError says that the caller's context ended while the record was with the
 // client: it may have been stored or may still be.
 type UnknownError struct{ Err error }

@@ -16,6 +16,7 @@ type link struct {
 	readers   sync.WaitGroup
 	ended     chan struct{} // closed when no result can come any more
 	inFlight  *atomic.Int64 // the producer's
+	left      atomic.Int64  // records without a result whose callers left
 
 	senders sync.WaitGroup // callers that may write to the client's input
 	retired bool           // takes no further records; guarded by the producer's mu
@@ -54,14 +55,10 @@ func dial(brokers []string, cfg *sarama.Config, inFlight *atomic.Int64) (*link, 
 	return l, nil
 }
 
-// waiter receives the one result of a record. Its channel has room for it, so that
-// the readers never wait for a caller who left.
-type waiter chan error
-
 func (l *link) settle(m *sarama.ProducerMessage, err error) {
 	l.inFlight.Add(-1)
-	if w, ok := m.Metadata.(waiter); ok {
-		w <- err
+	if it, ok := m.Metadata.(*item); ok {
+		it.settle(err)
 	}
 }
 

@@ -76,6 +76,14 @@ func (p *Producer) Reachable(ctx context.Context, topic string) bool {
 	}
 }
 
+// Left reports whether the client has records without a result whose callers left. One
+// of them can still be stored, after whatever another producer sends meanwhile.
+func (p *Producer) Left() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.link != nil && p.link.left.Load() > 0
+}
+
 // connected returns the link. Every caller waits for at most one try.
 func (p *Producer) connected(ctx context.Context) (*link, error) {
 	p.mu.Lock()
@@ -98,7 +106,7 @@ func (p *Producer) connected(ctx context.Context) (*link, error) {
 	select {
 	case <-a.done:
 	case <-ctx.Done():
-		return nil, &NotSentError{Err: ended(ctx)}
+		return nil, NotSentIn(ctx)
 	case <-p.closing:
 		return nil, &NotSentError{Err: ErrClosed}
 	}

@@ -36,50 +36,39 @@ func (p *Producer) Send(ctx context.Context, records []*sarama.ProducerMessage) 
 
 // send is Send over one link.
 func (p *Producer) send(ctx context.Context, l *link, records []*sarama.ProducerMessage) []error {
-	results := make([]error, len(records))
-	waiters := make([]waiter, len(records))
-	if err := p.hand(ctx, l, records, waiters); err != nil {
-		for i, w := range waiters {
-			if w == nil {
-				results[i] = err
-			}
-		}
+	c := newParcel(ctx, l, records)
+	p.hand(l, c)
+	select {
+	case <-c.done:
+	case <-ctx.Done():
+	case <-l.ended:
 	}
-	for i, w := range waiters {
-		if w != nil {
-			results[i] = l.await(ctx, w)
-		}
-	}
-	return results
+	return c.results()
 }
 
-// hand puts records into the client's input until all are there, ctx ends or the
-// producer closes; it sets a waiter for each that was taken.
-func (p *Producer) hand(ctx context.Context, l *link, records []*sarama.ProducerMessage, waiters []waiter) error {
-	done := ctx.Done()
+// hand puts records into the client's input until all are there, the caller's context
+// ends or the producer closes; those that the client did not take are settled here.
+func (p *Producer) hand(l *link, c *parcel) {
 	if err := p.enter(l); err != nil {
-		return err
+		c.refuse(0, err)
+		return
 	}
 	defer l.senders.Done()
 
-	for i, m := range records {
-		w := make(waiter, 1)
-		m.Metadata = w
-		guard(ctx, m)
+	done := c.ctx.Done()
+	for i, m := range c.records {
 		l.inFlight.Add(1)
 		select {
 		case l.async.Input() <- m:
-			waiters[i] = w
 			continue
 		case <-done:
-			l.inFlight.Add(-1)
-			return &NotSentError{Err: ended(ctx)}
+			c.refuse(i, NotSentIn(c.ctx))
 		case <-p.closing:
-			l.inFlight.Add(-1)
-			return &NotSentError{Err: ErrClosed}
+			c.refuse(i, &NotSentError{Err: ErrClosed})
 		}
+		l.inFlight.Add(-1)
+		return
 	}
-	return nil
 }
 
 // enter lets the caller write to a link's client. The client panics when it is
@@ -95,46 +84,4 @@ func (p *Producer) enter(l *link) error {
 	}
 	l.senders.Add(1)
 	return nil
-}
-
-func (l *link) await(ctx context.Context, w waiter) error {
-	select {
-	case err := <-w:
-		return err
-	case <-ctx.Done():
-	case <-l.ended:
-	}
-	select { // a result that is there counts, however late it is
-	case err := <-w:
-		return err
-	default:
-	}
-	if ctx.Err() != nil {
-		return &UnknownError{Err: ended(ctx)}
-	}
-	return &UnknownError{Err: ErrClosed}
-}
-
-// guarded is an encoder that refuses once its caller has left. The client encodes a
-// record when it puts it into a request, so what still waits in its queues then,
-// for example for a partition without a leader, is dropped instead of sent late.
-type guarded struct {
-	sarama.Encoder
-	ctx context.Context
-}
-
-func (g guarded) Encode() ([]byte, error) {
-	if g.ctx.Err() != nil {
-		return nil, ended(g.ctx)
-	}
-	return g.Encoder.Encode()
-}
-
-func guard(ctx context.Context, m *sarama.ProducerMessage) {
-	switch {
-	case m.Value != nil:
-		m.Value = guarded{Encoder: m.Value, ctx: ctx}
-	case m.Key != nil:
-		m.Key = guarded{Encoder: m.Key, ctx: ctx}
-	}
 }
