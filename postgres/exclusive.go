@@ -2,14 +2,30 @@ package postgres
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/satchel-go/satchel/core/fault"
 	"github.com/satchel-go/satchel/core/relay"
 	"github.com/satchel-go/satchel/postgres/internal/pgerr"
+)
+
+// Bounds of [Store.Exclusive] and [Store.MaintainArchive].
+const (
+	// MaxJobLength is the longest name of a job, in characters.
+	MaxJobLength = 64
+	// MaxOwnerLength is the longest name of who runs a job, in characters.
+	MaxOwnerLength = 255
+	// MaxArchiveDaysAhead is the largest number of days for which partitions are made.
+	MaxArchiveDaysAhead = 366
+	// MaxArchiveKeepDays is the largest number of days for which partitions are kept.
+	MaxArchiveKeepDays = 36_500
 )
 
 const (
@@ -32,8 +48,18 @@ const (
 // and holds back no vacuum. Should the connection be lost meanwhile, two nodes may do the
 // job at once for a moment, which the statements of maintenance bear. The runs are
 // recorded in the table outbox_maintenance.
+//
+// job has at most 64 characters and owner, which says who runs it, 255; period may be 0.
+// What is out of bounds is refused with a *fault.Invalid.
+//
+// ran is false also when the lock could not be asked for: err is then a
+// *fault.Persistence. An error of work comes back as it is, with ran true: the job has then
+// begun, so that nobody else does it before period is over, but LastRun does not count it.
 func (s *Store) Exclusive(ctx context.Context, job, owner string, period time.Duration, work func(ctx context.Context) (affected int64, err error)) (ran bool, err error) {
 	const op = "maintenance.exclusive"
+	if err := checkExclusive(job, owner, period, work != nil); err != nil {
+		return false, err
+	}
 	lock, err := s.lockJob(ctx, job)
 	if lock == nil {
 		return false, pgerr.Wrap(op, err)
@@ -58,6 +84,35 @@ func (s *Store) Exclusive(ctx context.Context, job, owner string, period time.Du
 	return true, s.batch(ending, op, func(b *pgx.Batch) {
 		b.Queue(s.stmt.MaintenanceEnd, job, owner, affected)
 	})
+}
+
+func checkExclusive(job, owner string, period time.Duration, hasWork bool) error {
+	if reason := checkName(job, MaxJobLength); reason != "" {
+		return fault.NewInvalid("job", reason)
+	}
+	if reason := checkName(owner, MaxOwnerLength); reason != "" {
+		return fault.NewInvalid("job owner", reason)
+	}
+	if period < 0 {
+		return fault.NewInvalid("job period", "is negative")
+	}
+	if !hasWork {
+		return fault.NewInvalid("job work", "is nil")
+	}
+	return nil
+}
+
+// checkName says why a name of at most limit characters cannot be stored, or "".
+func checkName(name string, limit int) string {
+	switch {
+	case strings.TrimSpace(name) == "":
+		return "is blank"
+	case !utf8.ValidString(name) || strings.ContainsRune(name, 0):
+		return "is not valid text"
+	case utf8.RuneCountInString(name) > limit:
+		return fmt.Sprintf("is longer than %d characters", limit)
+	}
+	return ""
 }
 
 // jobLock is the lock of a job, held by an open transaction.
@@ -148,10 +203,17 @@ func (s *Store) LastRun(ctx context.Context, job string) (age time.Duration, ok 
 }
 
 // MaintainArchive creates the archive's partitions for the coming days and drops those
-// of which every entry was published more than keepDays ago; 0 keeps all. It returns
-// the number of partitions dropped. The role needs EXECUTE on the function
-// outbox_archive_maintain.
+// of which every entry was published more than keepDays ago; 0 keeps all. It returns the
+// number of partitions dropped. daysAhead is 0 to 366 and keepDays 0 to 36,500; what is
+// beyond is refused with a *fault.Invalid. The role needs EXECUTE on the function
+// outbox_archive_maintain. What cannot be locked within 200 ms is left to a later call.
 func (s *Store) MaintainArchive(ctx context.Context, daysAhead, keepDays int) (dropped int, err error) {
+	if daysAhead < 0 || daysAhead > MaxArchiveDaysAhead {
+		return 0, fault.NewInvalid("archive days ahead", fmt.Sprintf("are not between 0 and %d", MaxArchiveDaysAhead))
+	}
+	if keepDays < 0 || keepDays > MaxArchiveKeepDays {
+		return 0, fault.NewInvalid("archive days to keep", fmt.Sprintf("are not between 0 and %d", MaxArchiveKeepDays))
+	}
 	var keep *int
 	if keepDays > 0 {
 		keep = &keepDays

@@ -3,11 +3,13 @@ package postgres
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/satchel-go/satchel/core/fault"
 	"github.com/satchel-go/satchel/core/relay"
 	"github.com/satchel-go/satchel/postgres/internal/pgtest"
 )
@@ -66,9 +68,66 @@ func TestMaintainArchive(t *testing.T) {
 	if err != nil || partitions != 3 {
 		t.Errorf("%d partitions, want those of today and two days: %v", partitions, err)
 	}
-	_, err = store.MaintainArchive(ctx, -1, 0)
-	expectCode(t, "days below zero", err, "22023", false)
+	for _, days := range [][2]int{{MaxArchiveDaysAhead, MaxArchiveKeepDays}, {0, 1}} {
+		if _, err := store.MaintainArchive(ctx, days[0], days[1]); err != nil {
+			t.Errorf("%v days: %v", days, err)
+		}
+	}
 }
+
+// TestMaintenanceIsRefused: what is out of bounds never reaches the server, and no job runs.
+func TestMaintenanceIsRefused(t *testing.T) {
+	t.Parallel()
+	ctx := testContext(t)
+	p := place(t, "")
+	store := openStore(t, p)
+	p.pool.Close() // whoever asks the server gets another error
+	never := func(context.Context) (int64, error) {
+		t.Error("the job ran")
+		return 0, nil
+	}
+	exclusive := func(job, owner string, period time.Duration, work func(context.Context) (int64, error)) func() error {
+		return func() error {
+			ran, err := store.Exclusive(ctx, job, owner, period, work)
+			if ran {
+				t.Errorf("%q of %q ran", job, owner)
+			}
+			return err
+		}
+	}
+	archive := func(ahead, keep int) func() error {
+		return func() error { _, err := store.MaintainArchive(ctx, ahead, keep); return err }
+	}
+	job, owner := strings.Repeat("ö", MaxJobLength), strings.Repeat("ö", MaxOwnerLength)
+	for name, c := range map[string]struct {
+		call  func() error
+		field string
+	}{
+		"no job":            {exclusive("", owner, 0, never), "job"},
+		"blank job":         {exclusive(" \t", owner, 0, never), "job"},
+		"long job":          {exclusive(job+"x", owner, 0, never), "job"},
+		"job with a NUL":    {exclusive("a\x00", owner, 0, never), "job"},
+		"no owner":          {exclusive(job, "", 0, never), "job owner"},
+		"long owner":        {exclusive(job, owner+"x", 0, never), "job owner"},
+		"malformed owner":   {exclusive(job, "\xff", 0, never), "job owner"},
+		"negative period":   {exclusive(job, owner, -1, never), "job period"},
+		"no work":           {exclusive(job, owner, 0, nil), "job work"},
+		"days below zero":   {archive(-1, 0), "archive days ahead"},
+		"too far ahead":     {archive(MaxArchiveDaysAhead+1, 0), "archive days ahead"},
+		"kept below zero":   {archive(0, -1), "archive days to keep"},
+		"kept for too long": {archive(0, MaxArchiveKeepDays+1), "archive days to keep"},
+	} {
+		var refused *fault.Invalid
+		if err := c.call(); !errors.As(err, &refused) || refused.Field != c.field {
+			t.Errorf("%s: %v, want that %q is refused", name, err, c.field)
+		}
+	}
+	if ran, err := openStore(t, place(t, "")).Exclusive(ctx, job, owner, 0, nothingDone); !ran || err != nil {
+		t.Errorf("the longest names: %v, %v", ran, err)
+	}
+}
+
+func nothingDone(context.Context) (int64, error) { return 0, nil }
 
 // TestBatchesOfACleanupStand: while the job runs, others see each batch gone and wait
 // for nothing; a job that ends half-way leaves what it has deleted deleted.

@@ -37,12 +37,12 @@ type Instance struct {
 	err     error
 }
 
-// Given describes a server that somebody else runs.
+// Given describes a server that somebody else runs. The packages beside this one make instances; nobody else has to.
 func Given(kind, version, variable string) *Instance {
 	return &Instance{Kind: kind, Version: version, Source: "given by " + variable}
 }
 
-// Started describes a server that control governs.
+// Started describes a server that control governs. The packages beside this one make instances; nobody else has to.
 func Started(kind, version, source string, control Control) *Instance {
 	return &Instance{Kind: kind, Version: version, Source: source, control: control}
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
+	"github.com/satchel-go/satchel/core/fault"
 	"github.com/satchel-go/satchel/core/relay"
 	"github.com/satchel-go/satchel/postgres/listener"
 	"github.com/satchel-go/satchel/postgres/scheduler"
@@ -39,8 +41,15 @@ type part struct {
 }
 
 // NewApp returns an application and the function that ends it: that waits until a run is
-// over, so that what the parts use can be closed after it. A nil listener is left out.
-func NewApp(relays []*relay.Relay, maintenance *scheduler.Scheduler, l *listener.Listener) (*App, func()) {
+// over, so that what the parts use can be closed after it. A nil listener is left out; a nil
+// scheduler or relay is refused as a *fault.Invalid.
+func NewApp(relays []*relay.Relay, maintenance *scheduler.Scheduler, l *listener.Listener) (*App, func(), error) {
+	if maintenance == nil {
+		return nil, nil, fault.NewInvalid("scheduler", "is nil")
+	}
+	if slices.Contains(relays, nil) {
+		return nil, nil, fault.NewInvalid("relays", "contain nil")
+	}
 	a := &App{others: []part{{"scheduler", maintenance.Run}}}
 	if l != nil {
 		a.others = append(a.others, part{"listener", l.Run})
@@ -48,7 +57,7 @@ func NewApp(relays []*relay.Relay, maintenance *scheduler.Scheduler, l *listener
 	for i, r := range relays {
 		a.relays = append(a.relays, part{fmt.Sprintf("relay %d", i+1), r.Run})
 	}
-	return a, a.close
+	return a, a.close, nil
 }
 
 // Run runs all parts until ctx ends or one of them fails, and then ends them in order: the

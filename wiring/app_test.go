@@ -9,6 +9,10 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/satchel-go/satchel/core/fault"
+	"github.com/satchel-go/satchel/core/relay"
+	"github.com/satchel-go/satchel/postgres/scheduler"
 )
 
 // journal notes what happens, in order.
@@ -103,6 +107,26 @@ func TestRunEndsWhenAPartFails(t *testing.T) {
 					}
 				})
 			})
+		}
+	}
+}
+
+func TestNewAppRefusesWhatCannotRun(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		relays      []*relay.Relay
+		maintenance *scheduler.Scheduler
+		field       string
+	}{
+		"no scheduler": {[]*relay.Relay{{}}, nil, "scheduler"},
+		"a nil relay":  {[]*relay.Relay{{}, nil}, &scheduler.Scheduler{}, "relays"},
+		"no relays":    {nil, &scheduler.Scheduler{}, ""},
+	} {
+		a, end, err := NewApp(c.relays, c.maintenance, nil)
+		var invalid *fault.Invalid
+		refused := errors.As(err, &invalid)
+		if refused != (c.field != "") || refused && invalid.Field != c.field || (a == nil) != refused || (end == nil) != refused {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -240,9 +240,9 @@ func TestMistakesAreFoundAtStart(t *testing.T) {
 		{"no registry", "service registry", func() (any, func(), error) {
 			return serviceonly.New(config.Default(), in, nil, service.Config{})
 		}},
-		{"a prefix", "kafka header prefix", func() (any, func(), error) {
+		{"a prefix", "kafka reserved prefix", func() (any, func(), error) {
 			cfg := brokenKafka()
-			cfg.Names.Prefix = "other-"
+			cfg.Names.ReservedPrefix = "other-"
 			return kafkaonly.New(config.Default(), in, cfg)
 		}},
 	} {

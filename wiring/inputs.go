@@ -11,20 +11,6 @@ import (
 	"github.com/satchel-go/satchel/core/relay"
 )
 
-// Secret is text that does not show when it is printed, logged or marshalled.
-type Secret string
-
-const hidden = "[hidden]"
-
-// String implements fmt.Stringer.
-func (Secret) String() string { return hidden }
-
-// GoString implements fmt.GoStringer.
-func (Secret) GoString() string { return hidden }
-
-// MarshalText implements encoding.TextMarshaler, which encoding/json uses too.
-func (Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
-
 // Database says where the tables are.
 type Database struct {
 	// URL is the connection string of the pool, as pgx reads it; required.
@@ -72,11 +58,26 @@ func (in Inputs) AdapterPrefix(field, own string) (string, error) {
 	return in.Prefix(), nil
 }
 
-// Settings is a configuration tree that was validated.
-type Settings struct{ config.Tree }
+// Settings is a configuration tree that was validated: [NewSettings] makes it. The zero value
+// holds the defaults.
+type Settings struct{ tree *config.Tree }
 
-// NewSettings validates a tree, such as settings.Load returns.
-func NewSettings(tree config.Tree) (Settings, error) { return Settings{tree}, tree.Validate() }
+// NewSettings validates a tree, such as settings.Load returns, and returns all problems joined,
+// each a *fault.Invalid.
+func NewSettings(tree config.Tree) (Settings, error) {
+	if err := tree.Validate(); err != nil {
+		return Settings{}, err
+	}
+	return Settings{&tree}, nil
+}
+
+// Tree returns the configuration, see package config of module core.
+func (s Settings) Tree() config.Tree {
+	if s.tree == nil {
+		return config.Default()
+	}
+	return *s.tree
+}
 
 // NewLogger returns the logger of the inputs, or one that discards.
 func NewLogger(in Inputs) *slog.Logger {

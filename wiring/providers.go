@@ -42,7 +42,7 @@ func NewPool(s Settings, in Inputs, logger *slog.Logger) (*pgxpool.Pool, func(),
 		return nil, nil, fault.NewInvalid("database URL", "is not one that pgx can read") // its error quotes the URL
 	}
 	if !strings.Contains(string(in.Database.URL), "pool_max_conns") {
-		cfg.MaxConns = max(cfg.MaxConns, int32(connectionsPerRelay*(s.InboxOutbox.Relay.Instances+1)))
+		cfg.MaxConns = max(cfg.MaxConns, int32(connectionsPerRelay*(s.Tree().InboxOutbox.Relay.Instances+1)))
 	}
 	pool, err := pgxpool.NewWithConfig(context.Background(), cfg)
 	if err != nil {
@@ -68,18 +68,18 @@ func closePool(pool *pgxpool.Pool, logger *slog.Logger) {
 
 // PostgresConfig places the store.
 func PostgresConfig(s Settings) postgres.Config {
-	return postgres.Config{Schema: s.DB.Schemas.InboxOutbox}
+	return postgres.Config{Schema: s.Tree().DB.Schemas.InboxOutbox}
 }
 
 // PgxConfig places publisher and inbox for pgx.
-func PgxConfig(s Settings) pgxtx.Config { return pgxtx.Config{Schema: s.DB.Schemas.InboxOutbox} }
+func PgxConfig(s Settings) pgxtx.Config { return pgxtx.Config{Schema: s.Tree().DB.Schemas.InboxOutbox} }
 
 // SQLConfig places publisher and inbox for database/sql and sqlx.
-func SQLConfig(s Settings) sqltx.Config { return sqltx.Config{Schema: s.DB.Schemas.InboxOutbox} }
+func SQLConfig(s Settings) sqltx.Config { return sqltx.Config{Schema: s.Tree().DB.Schemas.InboxOutbox} }
 
 // OutboxConfig adjusts publishers.
 func OutboxConfig(s Settings, in Inputs) outbox.Config {
-	cfg := s.Outbox()
+	cfg := s.Tree().Outbox()
 	cfg.ReservedPrefix = in.Prefix()
 	cfg.Propagation = in.Propagation
 	cfg.Fingerprint = in.Fingerprint
@@ -88,7 +88,7 @@ func OutboxConfig(s Settings, in Inputs) outbox.Config {
 
 // NewListener returns the listener, or nil under the strategy POLLING, which needs none.
 func NewListener(s Settings, in Inputs, logger *slog.Logger) (*listener.Listener, error) {
-	if s.InboxOutbox.Relay.Strategy == relay.Polling {
+	if s.Tree().InboxOutbox.Relay.Strategy == relay.Polling {
 		return nil, nil
 	}
 	url := in.Database.ListenURL
@@ -100,7 +100,7 @@ func NewListener(s Settings, in Inputs, logger *slog.Logger) (*listener.Listener
 
 // RelayConfig adjusts the relays.
 func RelayConfig(s Settings, in Inputs, l *listener.Listener, logger *slog.Logger) relay.Config {
-	cfg := s.Relay()
+	cfg := s.Tree().Relay()
 	cfg.Propagation = in.Propagation
 	cfg.Observers = in.Observers
 	cfg.Logger = logger
@@ -114,7 +114,7 @@ func RelayConfig(s Settings, in Inputs, l *listener.Listener, logger *slog.Logge
 // in the database are that of the process with a number each.
 func NewRelays(s Settings, store *postgres.Store, handlers []delivery.Handler, cfg relay.Config) ([]*relay.Relay, error) {
 	process := processName()
-	relays := make([]*relay.Relay, s.InboxOutbox.Relay.Instances)
+	relays := make([]*relay.Relay, s.Tree().InboxOutbox.Relay.Instances)
 	for i := range relays {
 		cfg.Owner = fmt.Sprintf("%s-%d", process, i+1)
 		var err error
@@ -138,12 +138,12 @@ func processName() string {
 // partitions of the archive.
 func SchedulerConfig(s Settings, logger *slog.Logger) scheduler.Config {
 	cfg := scheduler.Config{
-		Cleanup:     s.Cron.Jobs.OutboxCleanup.Cron,
-		Recovery:    s.Cron.Jobs.OutboxStaleLeaseRecovery.Cron,
-		Maintenance: s.Maintenance(),
+		Cleanup:     s.Tree().Cron.Jobs.OutboxCleanup.Cron,
+		Recovery:    s.Tree().Cron.Jobs.OutboxStaleLeaseRecovery.Cron,
+		Maintenance: s.Tree().Maintenance(),
 		Logger:      logger,
 	}
-	if s.InboxOutbox.Relay.OnPublished == relay.Archive {
+	if s.Tree().InboxOutbox.Relay.OnPublished == relay.Archive {
 		cfg.ArchiveDaysAhead = archiveDaysAhead
 	}
 	return cfg

@@ -45,7 +45,7 @@ func TestDeadlineAheadOfItsTimer(t *testing.T) {
 	h := s.handler(t, nil, "a")
 	s.mini.Close()
 	err := h.Deliver(overdue{t.Context()}, envelope("a", Snapshot{"q", 0, 1}))
-	wantVerdict(t, err, delivery.Retryable)
+	wantVerdict(t, err, delivery.VerdictRetryable)
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error is %v, want the deadline inside", err)
 	}
@@ -80,5 +80,5 @@ func TestContextThatEndsDuringThePing(t *testing.T) {
 	s.client.AddHook(endingPing{cancel})
 	h := s.handler(t, nil, "a")
 	s.mini.SetError("ERR anything")
-	wantVerdict(t, h.Deliver(ctx, envelope("a", Snapshot{"q", 0, 1})), delivery.Retryable)
+	wantVerdict(t, h.Deliver(ctx, envelope("a", Snapshot{"q", 0, 1})), delivery.VerdictRetryable)
 }

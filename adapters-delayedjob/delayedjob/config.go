@@ -1,8 +1,8 @@
 package delayedjob
 
 import (
+	"cmp"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -11,12 +11,18 @@ import (
 	"github.com/satchel-go/satchel/core/outbox"
 )
 
+// Defaults and bounds of [Config].
 const (
 	// DefaultTimeout is how long one run of a job may take. asynq has the same value,
 	// but applies it silently; here it is always sent.
 	DefaultTimeout = 30 * time.Minute
 	// DefaultRetention is how long a completed task is kept.
 	DefaultRetention = 24 * time.Hour
+	// MinRetention is the shortest retention. With the relay's default settings it is
+	// longer than the time between two attempts of one entry.
+	MinRetention = time.Hour
+	// MaxDuration bounds timeout and retention: 366 days.
+	MaxDuration = 366 * 24 * time.Hour
 )
 
 // Config is the configuration of a [Handler]. Client and Registry are required.
@@ -35,23 +41,30 @@ type Config struct {
 	// Fingerprint identifies the Redis behind Client (a name, a run id). An entry that
 	// was stored with another one is left alone. Empty matches every entry.
 	Fingerprint string
-	// HeaderPrefix starts the names of the task headers. It should be the reserved
-	// prefix of the outbox and must be the prefix of the workers' Mux. Empty means
-	// "satchel-".
-	HeaderPrefix string
+	// ReservedPrefix starts the names of the task headers. It should be that of
+	// outbox.Config and must be that of the workers' [MuxConfig]; neither spaces nor
+	// colons. Empty means "satchel-".
+	ReservedPrefix string
 	// Bands turns priorities into queues; nil means [DefaultBands].
 	Bands Bands
 	// Timeout is how long one run of a job may take; after that asynq counts the run
 	// as failed and cancels its context. Whole seconds are sent, fractions rounded up.
-	// 0 means [DefaultTimeout]; below 0 is refused.
+	// 0 means [DefaultTimeout]; at most [MaxDuration].
 	Timeout time.Duration
 	// Retention is how long a task that completed is kept in Redis, payload included.
 	// While it is kept, an entry that is delivered again (the relay died before it
 	// could record the first delivery) does not become a second task. It must
 	// therefore be longer than the time between two attempts of one entry: the
 	// relay's lease, its longest backoff, and the longest time that no relay runs.
-	// Whole seconds, rounded up. 0 means [DefaultRetention]; below 0 is refused.
+	// Whole seconds, rounded up. 0 means [DefaultRetention]; from [MinRetention] to
+	// [MaxDuration].
 	Retention time.Duration
+}
+
+// Validate returns all problems joined, each a *fault.Invalid, or nil.
+func (c Config) Validate() error {
+	_, err := c.withDefaults()
+	return err
 }
 
 // withDefaults returns c ready for use, or all its problems joined.
@@ -71,13 +84,8 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Namespace != "" {
 		refuse("namespace", checkName(c.Namespace, maxQueue))
 	}
-	if c.HeaderPrefix == "" {
-		c.HeaderPrefix = outbox.DefaultReservedPrefix
-	}
-	refuse("header prefix", checkText(c.HeaderPrefix))
-	if strings.ContainsAny(c.HeaderPrefix, " :") {
-		refuse("header prefix", "has a space or a colon")
-	}
+	c.ReservedPrefix = cmp.Or(c.ReservedPrefix, outbox.DefaultReservedPrefix)
+	refuse("reserved prefix", checkPrefix(c.ReservedPrefix))
 	if c.Bands == nil {
 		c.Bands = DefaultBands()
 	}
@@ -85,27 +93,23 @@ func (c Config) withDefaults() (Config, error) {
 	if err := c.Bands.validate(); err != nil {
 		problems = append(problems, err)
 	}
-	for _, d := range []struct {
-		field string
-		value *time.Duration
-		zero  time.Duration
-	}{{"timeout", &c.Timeout, DefaultTimeout}, {"retention", &c.Retention, DefaultRetention}} {
-		if *d.value < 0 {
-			refuse(d.field, "is negative")
-		}
-		if *d.value == 0 {
-			*d.value = d.zero
-		}
-		*d.value = wholeSeconds(*d.value)
+	c.Timeout = cmp.Or(c.Timeout, DefaultTimeout)
+	if c.Timeout < 0 || c.Timeout > MaxDuration {
+		refuse("timeout", "is negative or longer than 366 days")
 	}
+	c.Retention = cmp.Or(c.Retention, DefaultRetention)
+	if c.Retention < MinRetention || c.Retention > MaxDuration {
+		refuse("retention", "is not between an hour and 366 days")
+	}
+	c.Timeout, c.Retention = wholeSeconds(c.Timeout), wholeSeconds(c.Retention)
 	return c, errors.Join(problems...)
 }
 
 // wholeSeconds rounds up. asynq cuts to whole seconds, and what it cuts to zero
 // means something else: a timeout of 500 ms would become none at all.
 func wholeSeconds(d time.Duration) time.Duration {
-	if cut := d.Truncate(time.Second); cut < d && d <= 1<<63-1-time.Second {
+	if cut := d.Truncate(time.Second); cut < d {
 		return cut + time.Second
 	}
-	return d.Truncate(time.Second)
+	return d
 }

@@ -1,7 +1,6 @@
 package delayedjob
 
 import (
-	"math"
 	"strings"
 	"testing"
 	"time"
@@ -24,11 +23,15 @@ func TestNewHandlerRefuses(t *testing.T) {
 		"blank namespace":    {func(c *Config) { c.Namespace = "  " }, "namespace is empty"},
 		"control namespace":  {func(c *Config) { c.Namespace = "a\n" }, "namespace has a control"},
 		"long namespace":     {func(c *Config) { c.Namespace = strings.Repeat("n", 129) }, "namespace is too long"},
-		"malformed prefix":   {func(c *Config) { c.HeaderPrefix = "a\xff" }, "header prefix is not valid"},
-		"prefix with space":  {func(c *Config) { c.HeaderPrefix = "a " }, "header prefix has a space"},
+		"malformed prefix":   {func(c *Config) { c.ReservedPrefix = "a\xff" }, "reserved prefix is not valid"},
+		"prefix with space":  {func(c *Config) { c.ReservedPrefix = "a " }, "reserved prefix has a space"},
 		"bad bands":          {func(c *Config) { c.Bands = Bands{} }, "bands are empty"},
 		"negative timeout":   {func(c *Config) { c.Timeout = -1 }, "timeout is negative"},
-		"negative retention": {func(c *Config) { c.Retention = -1 }, "retention is negative"},
+		"long timeout":       {func(c *Config) { c.Timeout = MaxDuration + 1 }, "timeout is negative or longer than 366 days"},
+		"negative retention": {func(c *Config) { c.Retention = -1 }, "retention is not between"},
+		"short retention":    {func(c *Config) { c.Retention = MinRetention - 1 }, "retention is not between"},
+		"long retention":     {func(c *Config) { c.Retention = MaxDuration + 1 }, "retention is not between"},
+		"colon in prefix":    {func(c *Config) { c.ReservedPrefix = "a:" }, "reserved prefix has a space or a colon"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -39,10 +42,41 @@ func TestNewHandlerRefuses(t *testing.T) {
 				t.Errorf("error is %T, want *fault.Invalid", err)
 			}
 			wantText(t, err, c.text)
+			wantText(t, cfg.Validate(), c.text)
 		})
 	}
 	_, err := NewHandler(Config{})
 	wantText(t, err, "redis client", "job registry")
+}
+
+func TestConfigBounds(t *testing.T) {
+	t.Parallel()
+	s := newMini(t)
+	for _, cfg := range []Config{
+		{Timeout: 1, Retention: MinRetention},
+		{Timeout: MaxDuration, Retention: MaxDuration},
+	} {
+		cfg.Client, cfg.Registry = s.client, &Registry{}
+		if err := cfg.Validate(); err != nil {
+			t.Errorf("timeout %v, retention %v: %v", cfg.Timeout, cfg.Retention, err)
+		}
+	}
+}
+
+func TestMuxConfig(t *testing.T) {
+	t.Parallel()
+	for prefix, refused := range map[string]string{
+		"": "", "satchel-": "", "x_": "", "a b": "has a space", "a:": "has a space or a colon", "a\n": "has a control", "a\xff": "is not valid",
+	} {
+		cfg := MuxConfig{ReservedPrefix: prefix}
+		m, err := NewMux(cfg)
+		if (err != nil) != (refused != "") || (m == nil) != (err != nil) || (cfg.Validate() == nil) != (err == nil) {
+			t.Errorf("prefix %q: mux %v, error %v, Validate %v", prefix, m, err, cfg.Validate())
+		}
+		if refused != "" {
+			wantText(t, err, refused)
+		}
+	}
 }
 
 func TestConfigDefaults(t *testing.T) {
@@ -52,7 +86,7 @@ func TestConfigDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cfg.Timeout != 30*time.Minute || cfg.Retention != 24*time.Hour || cfg.HeaderPrefix != "satchel-" || len(cfg.Bands) != 3 {
+	if cfg.Timeout != 30*time.Minute || cfg.Retention != 24*time.Hour || cfg.ReservedPrefix != "satchel-" || len(cfg.Bands) != 3 {
 		t.Errorf("defaults are %+v", cfg)
 	}
 }
@@ -62,7 +96,7 @@ func TestWholeSecondsRoundsUp(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[time.Duration]time.Duration{
 		1: time.Second, time.Second: time.Second, time.Second + 1: 2 * time.Second,
-		time.Hour: time.Hour, math.MaxInt64: time.Duration(math.MaxInt64).Truncate(time.Second),
+		time.Hour: time.Hour, MaxDuration: MaxDuration,
 	} {
 		if got := wholeSeconds(in); got != want {
 			t.Errorf("%v becomes %v, want %v", in, got, want)

@@ -43,7 +43,7 @@ func TestConformance(t *testing.T) {
 			e.Metadata.Delivery = map[string]json.RawMessage{DeliveryKey: control}
 		},
 		Undecodable:        func(e *delivery.Envelope) { e.Payload = []byte("do-not-quote-me") },
-		UndecodableVerdict: delivery.IsPermanent,
+		UndecodableVerdict: delivery.VerdictPermanent,
 		Failing: func(t *testing.T, err error) delivery.Handler {
 			s := newMini(t)
 			s.client.AddHook(failing{err})

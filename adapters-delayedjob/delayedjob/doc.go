@@ -1,7 +1,7 @@
 // Package delayedjob turns outbox entries into delayed jobs of github.com/hibiken/asynq.
 //
 // An application records a job in the transaction that makes it necessary, with
-// [Publish] or [PublishAt]. After the commit a relay hands the entry to a [Handler],
+// [Publish]. After the commit a relay hands the entry to a [Handler],
 // which enqueues a task in Redis; an asynq server runs it, in this process or in
 // another, through a [Mux]. The three share nothing but the [Job], the contract.
 //

@@ -40,7 +40,10 @@ func Example() {
 
 	// The worker.
 	ran := make(chan int)
-	mux := delayedjob.NewMux(delayedjob.MuxConfig{})
+	mux, err := delayedjob.NewMux(delayedjob.MuxConfig{})
+	if err != nil {
+		log.Fatal(err)
+	}
 	if err := delayedjob.HandleFunc(mux, sendInvoice, func(ctx context.Context, in Invoice) error {
 		ran <- in.Order
 		return nil
@@ -54,7 +57,7 @@ func Example() {
 	defer worker.Shutdown()
 
 	// The transaction.
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	jobs, err := delayedjob.NewPublisher(memstore.NewPublisher(store, outbox.Config{}), nil)
 	if err != nil {
 		log.Fatal(err)

@@ -31,7 +31,7 @@ func TestRedisDownIsUnavailable(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 				err := h.Deliver(ctx, e)
 				cancel()
-				wantVerdict(t, err, delivery.IsUnavailable)
+				wantVerdict(t, err, delivery.VerdictUnavailable)
 				if !errors.Is(err, syscall.ECONNREFUSED) {
 					t.Errorf("error is %v, want the refused connection inside", err)
 				}
@@ -68,7 +68,7 @@ func TestRedisErrorsAreRetryable(t *testing.T) {
 			for _, queue := range []string{"warm", "q"} {
 				e := envelope("a", Snapshot{queue, 0, 1})
 				s.mini.SetError(reply)
-				wantVerdict(t, h.Deliver(t.Context(), e), delivery.Retryable)
+				wantVerdict(t, h.Deliver(t.Context(), e), delivery.VerdictRetryable)
 			}
 			s.mini.SetError("")
 			deliver(t, h, e)
@@ -83,7 +83,7 @@ func TestClosedClientIsUnavailable(t *testing.T) {
 	h := s.handler(t, nil, "a")
 	_ = s.client.Close()
 	err := h.Deliver(t.Context(), envelope("a", Snapshot{"q", 0, 1}))
-	wantVerdict(t, err, delivery.IsUnavailable)
+	wantVerdict(t, err, delivery.VerdictUnavailable)
 	if !errors.Is(err, redis.ErrClosed) {
 		t.Errorf("error is %v, want redis.ErrClosed inside", err)
 	}
@@ -105,7 +105,7 @@ func TestAppliedButTimedOutEndsWithOneTask(t *testing.T) {
 
 	e := envelope("a", Snapshot{q, 0, 1})
 	proxy.mute.Store(true)
-	wantVerdict(t, h.Deliver(t.Context(), e), delivery.Retryable)
+	wantVerdict(t, h.Deliver(t.Context(), e), delivery.VerdictRetryable)
 	eventually(t, "the command was applied", func() bool { return s.info(h, q, e.MessageID) != nil })
 	proxy.mute.Store(false)
 	deliver(t, h, e)
@@ -129,7 +129,7 @@ func TestDeadlineEndsTheAttempt(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	err := h.Deliver(ctx, envelope("a", Snapshot{"q", 0, 1}))
-	wantVerdict(t, err, delivery.Retryable)
+	wantVerdict(t, err, delivery.VerdictRetryable)
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error is %v, want the deadline inside", err)
 	}
@@ -143,7 +143,7 @@ func TestQueueIsRegisteredAgainAfterDataLoss(t *testing.T) {
 	h := s.handler(t, nil, "a")
 	deliver(t, h, envelope("a", Snapshot{"q", 0, 1}))
 	s.mini.Close()
-	wantVerdict(t, h.Deliver(t.Context(), envelope("a", Snapshot{"q", 0, 1})), delivery.IsUnavailable)
+	wantVerdict(t, h.Deliver(t.Context(), envelope("a", Snapshot{"q", 0, 1})), delivery.VerdictUnavailable)
 	s.mini.FlushAll()
 	if err := s.mini.Restart(); err != nil {
 		t.Fatal(err)

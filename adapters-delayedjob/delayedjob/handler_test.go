@@ -48,7 +48,7 @@ func TestDeliverUsesTheConfiguration(t *testing.T) {
 	s := newServer(t)
 	q, bands := s.queue(t), Bands{{Min: 0, Suffix: ":low", Weight: 1}}
 	h := s.handler(t, func(c *Config) {
-		c.Timeout, c.Retention, c.HeaderPrefix = 1500*time.Millisecond, time.Millisecond, "job_"
+		c.Timeout, c.Retention, c.ReservedPrefix = 1500*time.Millisecond, time.Hour+time.Millisecond, "job_"
 		c.Bands = bands
 	}, "a")
 	bands[0].Suffix = ":high" // the handler must have its own copy
@@ -58,7 +58,7 @@ func TestDeliverUsesTheConfiguration(t *testing.T) {
 	if info == nil {
 		t.Fatal("the configured bands were not used")
 	}
-	if info.Timeout != 2*time.Second || info.Retention != time.Second || info.MaxRetry != 0 {
+	if info.Timeout != 2*time.Second || info.Retention != time.Hour+time.Second || info.MaxRetry != 0 {
 		t.Errorf("timeout %v, retention %v, retries %d", info.Timeout, info.Retention, info.MaxRetry)
 	}
 	if info.Headers["job_message-id"] != e.MessageID.String() {
@@ -72,14 +72,14 @@ func TestUnknownJobIsUnresolvable(t *testing.T) {
 	h := s.handler(t, nil, "a")
 	for _, id := range []string{"b", "", " ", "a ", "A", "\xff"} {
 		err := h.Deliver(t.Context(), envelope(id, Snapshot{"q", 0, 1}))
-		wantVerdict(t, err, delivery.IsUnresolvable)
+		wantVerdict(t, err, delivery.VerdictUnresolvable)
 		if !errors.Is(err, ErrUnknownJob) {
 			t.Errorf("error is %v, want ErrUnknownJob", err)
 		}
 	}
 	// Another node may know what to make of an entry that is malformed to this one.
 	err := h.Deliver(t.Context(), delivery.Envelope{Destination: "b"})
-	wantVerdict(t, err, delivery.IsUnresolvable)
+	wantVerdict(t, err, delivery.VerdictUnresolvable)
 	if keys := s.mini.Keys(); len(keys) != 0 {
 		t.Errorf("redis holds %v", keys)
 	}
@@ -182,7 +182,7 @@ func TestCancelledContextIsRetryable(t *testing.T) {
 	cancel()
 	for _, e := range []delivery.Envelope{envelope("a", Snapshot{"q", 0, 1}), envelope("b", Snapshot{"q", 0, 1}), {MessageID: outbox.NewMessageID()}} {
 		err := h.Deliver(ctx, e)
-		wantVerdict(t, err, delivery.Retryable)
+		wantVerdict(t, err, delivery.VerdictRetryable)
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("error is %v", err)
 		}

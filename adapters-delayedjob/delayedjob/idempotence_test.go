@@ -98,7 +98,8 @@ func TestDeliverAgainInEveryState(t *testing.T) {
 func TestAfterTheRetentionTheIDIsFree(t *testing.T) {
 	t.Parallel()
 	s := newMini(t)
-	h, q := s.handler(t, func(c *Config) { c.Retention = time.Second }, "a"), "q"
+	h, q := s.handler(t, nil, "a"), "q"
+	h.cfg.Retention = time.Second // shorter than what is accepted, to see its end
 	e := envelope("a", Snapshot{q, 0, 1})
 	var runs atomic.Int64
 	srv := asynq.NewServerFromRedisClient(s.client, asynq.Config{

@@ -1,6 +1,7 @@
 package delayedjob
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -19,8 +20,22 @@ import (
 type MuxConfig struct {
 	// Propagation restores the durable context of the publish; nil restores nothing.
 	Propagation *propagation.Set
-	// HeaderPrefix is the one of the relay's Config; empty means "satchel-".
-	HeaderPrefix string
+	// ReservedPrefix is the one of the relay's [Config]; empty means "satchel-".
+	ReservedPrefix string
+}
+
+// Validate returns a *fault.Invalid, or nil.
+func (c MuxConfig) Validate() error {
+	_, err := c.withDefaults()
+	return err
+}
+
+func (c MuxConfig) withDefaults() (MuxConfig, error) {
+	c.ReservedPrefix = cmp.Or(c.ReservedPrefix, outbox.DefaultReservedPrefix)
+	if reason := checkPrefix(c.ReservedPrefix); reason != "" {
+		return c, fault.NewInvalid("reserved prefix", reason)
+	}
+	return c, nil
 }
 
 // Mux is the worker's side: an asynq.Handler that gives each task to the typed
@@ -37,12 +52,14 @@ type Mux struct {
 
 var _ asynq.Handler = (*Mux)(nil)
 
-// NewMux returns a mux without jobs.
-func NewMux(cfg MuxConfig) *Mux {
-	if cfg.HeaderPrefix == "" {
-		cfg.HeaderPrefix = outbox.DefaultReservedPrefix
+// NewMux returns a mux without jobs. It refuses a prefix that no relay can have, with
+// which no task would have a message id, as a *fault.Invalid.
+func NewMux(cfg MuxConfig) (*Mux, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
 	}
-	return &Mux{cfg: cfg, jobs: map[string]func(context.Context, []byte) error{}}
+	return &Mux{cfg: cfg, jobs: map[string]func(context.Context, []byte) error{}}, nil
 }
 
 // HandleFunc registers the function that runs a job. A second one for the same id, a
@@ -105,7 +122,7 @@ func (m *Mux) ProcessTask(ctx context.Context, t *asynq.Task) error {
 	if !ok {
 		return fmt.Errorf("job %q: %w", fault.Clean(t.Type(), maxJobID), asynq.ErrHandlerNotFound)
 	}
-	id, known, stored := decodeHeaders(m.cfg.HeaderPrefix, t.Headers())
+	id, known, stored := decodeHeaders(m.cfg.ReservedPrefix, t.Headers())
 	ctx = m.cfg.Propagation.Restore(ctx, stored)
 	if known {
 		ctx = context.WithValue(ctx, messageIDKey{}, id)

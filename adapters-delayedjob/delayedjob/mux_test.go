@@ -17,7 +17,7 @@ import (
 
 func TestMuxDecodesAndRestores(t *testing.T) {
 	t.Parallel()
-	m := NewMux(MuxConfig{Propagation: propagation.NewSet(nil, propagation.Standard()...), HeaderPrefix: "x-"})
+	m := newMux(t, MuxConfig{Propagation: propagation.NewSet(nil, propagation.Standard()...), ReservedPrefix: "x-"})
 	id := outbox.NewMessageID()
 	failure := errors.New("the job's own")
 	called := false
@@ -50,7 +50,7 @@ func TestMuxDecodesAndRestores(t *testing.T) {
 
 func TestMuxTakesTasksOfOtherProducers(t *testing.T) {
 	t.Parallel()
-	m := NewMux(MuxConfig{})
+	m := newMux(t, MuxConfig{})
 	if err := HandleFunc(m, MustJob[invoice]("a", Defaults{}), func(ctx context.Context, _ invoice) error {
 		if id, ok := MessageID(ctx); ok {
 			t.Errorf("message id is %v", id)
@@ -73,7 +73,7 @@ func (*panicky) UnmarshalJSON([]byte) error { panic("secret") }
 
 func TestUndecodablePayloadIsNotRetried(t *testing.T) {
 	t.Parallel()
-	m := NewMux(MuxConfig{})
+	m := newMux(t, MuxConfig{})
 	register(t, m, "typed", func(context.Context, invoice) error { t.Error("the job ran"); return nil })
 	register(t, m, "panicky", func(context.Context, panicky) error { t.Error("the job ran"); return nil })
 	for job, payload := range map[string]string{"typed": `{"order":"secret 4711"}`, "panicky": `"secret"`} {
@@ -99,7 +99,7 @@ func register[P any](t *testing.T, m *Mux, id string, run func(context.Context, 
 
 func TestHandleFuncRefuses(t *testing.T) {
 	t.Parallel()
-	m := NewMux(MuxConfig{})
+	m := newMux(t, MuxConfig{})
 	nothing := func(context.Context, invoice) error { return nil }
 	register(t, m, "b", nothing)
 	register(t, m, "a", nothing)
@@ -121,7 +121,7 @@ func TestHandleFuncRefuses(t *testing.T) {
 // An asynq.ServeMux matches prefixes; behind one, the mux still refuses what is not its own.
 func TestMuxMatchesWholeIDs(t *testing.T) {
 	t.Parallel()
-	m := NewMux(MuxConfig{})
+	m := newMux(t, MuxConfig{})
 	register(t, m, "invoice.send", func(context.Context, invoice) error { return nil })
 	outer := asynq.NewServeMux()
 	wrapped := 0

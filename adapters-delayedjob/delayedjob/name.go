@@ -40,6 +40,15 @@ func checkText(s string) string {
 	return ""
 }
 
+// checkPrefix is checkText for the prefix of headers. Spaces and colons end the name of
+// a header wherever tasks are passed on over a text protocol.
+func checkPrefix(s string) string {
+	if strings.ContainsAny(s, " :") {
+		return "has a space or a colon"
+	}
+	return checkText(s)
+}
+
 // checkQueue is checkName for queues. Braces are refused because asynq puts the
 // queue between braces, where Redis Cluster reads the hash tag.
 func checkQueue(s string) string {

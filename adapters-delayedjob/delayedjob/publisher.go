@@ -15,8 +15,8 @@ import (
 )
 
 // Publisher records jobs in the caller's transaction. It is safe for concurrent use
-// as far as the transactions are. Use it through [Publish] and [PublishAt], which
-// are functions because the payload's type is a parameter of the call.
+// as far as the transactions are. Use it through [Publish], which is a function because
+// the payload's type is a parameter of the call.
 type Publisher[Tx any] struct {
 	outbox    *outbox.Publisher[Tx]
 	overrides Overrides
@@ -51,20 +51,23 @@ func NewPublisher[Tx any](p *outbox.Publisher[Tx], overrides Overrides) (*Publis
 	return &Publisher[Tx]{outbox: p, overrides: copied}, nil
 }
 
+// PublishOption adjusts one run of a job.
+type PublishOption func(*outbox.Entry)
+
+// ScheduledAt keeps the job from running before the given time, up to the year 9999. The
+// zero time and times in the past mean as soon as possible. For a delay give
+// time.Now().Add(delay).
+func ScheduledAt(at time.Time) PublishOption {
+	return func(e *outbox.Entry) { e.ScheduledAt = at }
+}
+
 // Publish records one run of a job in tx and returns the id of the outbox entry. The
 // job is enqueued after tx has committed, and never if it rolls back. There is no
 // task yet, so there is no task id to return: see [Handler.TaskID].
 //
 // The payload is stored as JSON. Errors are those of outbox.Publisher.Publish: after
 // a *fault.Invalid the transaction is still usable.
-func Publish[P, Tx any](ctx context.Context, p *Publisher[Tx], tx Tx, job Job[P], payload P) (outbox.ID, error) {
-	return PublishAt(ctx, p, tx, job, payload, time.Time{})
-}
-
-// PublishAt is [Publish] for a job that must not run before the given time, up to the
-// year 9999. The zero time and times in the past mean as soon as possible. For a
-// delay give time.Now().Add(delay).
-func PublishAt[P, Tx any](ctx context.Context, p *Publisher[Tx], tx Tx, job Job[P], payload P, at time.Time) (outbox.ID, error) {
+func Publish[P, Tx any](ctx context.Context, p *Publisher[Tx], tx Tx, job Job[P], payload P, opts ...PublishOption) (outbox.ID, error) {
 	if job.id == "" {
 		return 0, fault.NewInvalid("job", "was not made by NewJob")
 	}
@@ -73,12 +76,15 @@ func PublishAt[P, Tx any](ctx context.Context, p *Publisher[Tx], tx Tx, job Job[
 		return 0, fault.NewInvalid("payload", "is raw; a job's payload is JSON")
 	}
 	control, _ := json.Marshal(p.overrides.apply(job.id, job.defaults)) // a text and two numbers always marshal
-	return p.outbox.Publish(ctx, tx, outbox.Entry{
+	e := outbox.Entry{
 		DestinationType: destination.DelayedJob,
 		Destination:     job.id,
 		EventType:       job.id,
 		Payload:         payload,
 		Delivery:        map[string]json.RawMessage{DeliveryKey: control},
-		ScheduledAt:     at,
-	})
+	}
+	for _, opt := range opts {
+		opt(&e)
+	}
+	return p.outbox.Publish(ctx, tx, e)
 }

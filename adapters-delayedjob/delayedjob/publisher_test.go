@@ -77,7 +77,7 @@ func TestPublishWritesTheEntry(t *testing.T) {
 		t.Errorf("scheduled %v, attempts %d, headers %v", e.ScheduledAt, e.MaxAttempts, e.Headers)
 	}
 
-	if _, err := PublishAt(t.Context(), p, tx, job, invoice{}, at); err != nil {
+	if _, err := Publish(t.Context(), p, tx, job, invoice{}, ScheduledAt(at)); err != nil {
 		t.Fatal(err)
 	}
 	if got := tx.last(t).ScheduledAt; !got.Equal(at) {
@@ -142,7 +142,7 @@ func TestPublishRefuses(t *testing.T) {
 			return err
 		},
 		"year 10000": func(tx *memory) error {
-			_, err := PublishAt(t.Context(), p, tx, MustJob[invoice]("a", Defaults{}), invoice{}, time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC))
+			_, err := Publish(t.Context(), p, tx, MustJob[invoice]("a", Defaults{}), invoice{}, ScheduledAt(time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)))
 			return err
 		},
 	} {

@@ -39,7 +39,7 @@ func (h *Handler) task(e *delivery.Envelope) (*asynq.Task, []asynq.Option, error
 	if at, later := runAt(e.ScheduledAt, time.Now()); later {
 		options = append(options, asynq.ProcessAt(at))
 	}
-	headers := encodeHeaders(h.cfg.HeaderPrefix, e.MessageID, e.Metadata.Context)
+	headers := encodeHeaders(h.cfg.ReservedPrefix, e.MessageID, e.Metadata.Context)
 	return asynq.NewTaskWithHeaders(e.Destination, e.Payload, headers), options, nil
 }
 

@@ -67,7 +67,7 @@ func TestWhatNoAttemptCanEnqueueIsPermanent(t *testing.T) {
 			e := envelope("a", Snapshot{"q", 0, 3})
 			c.change(&e)
 			err := h.Deliver(t.Context(), e)
-			wantVerdict(t, err, delivery.IsPermanent)
+			wantVerdict(t, err, delivery.VerdictPermanent)
 			wantText(t, err, c.text)
 			if !fault.IsInvalid(err) {
 				t.Errorf("error is %T, want *fault.Invalid inside", err)

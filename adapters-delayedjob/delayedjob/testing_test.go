@@ -114,6 +114,15 @@ func (s *server) handler(t *testing.T, change func(*Config), ids ...string) *Han
 	return h
 }
 
+func newMux(t *testing.T, cfg MuxConfig) *Mux {
+	t.Helper()
+	m, err := NewMux(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
 // work runs an asynq server on the queue's bands until the test ends.
 func (s *server) work(t *testing.T, queue string, handler asynq.Handler) (stop func()) {
 	t.Helper()

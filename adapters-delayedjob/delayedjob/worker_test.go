@@ -21,7 +21,7 @@ func TestPublishedJobRuns(t *testing.T) {
 	set := propagation.NewSet(nil, propagation.Standard()...)
 	q, tx := s.queue(t), &memory{}
 	job := MustJob[invoice]("invoice.send", Defaults{Queue: q, Priority: 2})
-	m := NewMux(MuxConfig{Propagation: set})
+	m := newMux(t, MuxConfig{Propagation: set})
 	type seen struct {
 		in                     invoice
 		id, correlation, trace string
@@ -79,7 +79,7 @@ func TestUndecodablePayloadIsArchivedAfterOneRun(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	q, h := s.queue(t), s.handler(t, nil, "a")
-	m := NewMux(MuxConfig{})
+	m := newMux(t, MuxConfig{})
 	register(t, m, "a", func(context.Context, string) error { t.Error("the job ran"); return nil })
 	s.work(t, q, m)
 	e := envelope("a", Snapshot{q, 0, 9})

@@ -14,9 +14,9 @@ import (
 
 // Defaults of [Config] and [ReceiverConfig].
 const (
-	DefaultUserAgent = "satchel-webhook/1"
-	DefaultTimeout   = 15 * time.Second
-	DefaultMaxBytes  = 1 << 20
+	DefaultUserAgent = "satchel-webhook/1" // of every request
+	DefaultTimeout   = 15 * time.Second    // of one delivery, redirects included
+	DefaultMaxBytes  = 1 << 20             // of a payload that is sent, and of a body that is read
 )
 
 // Config adjusts a [Handler]. Source is required.
@@ -25,15 +25,16 @@ type Config struct {
 	Source Source
 	// UserAgent is sent with every request; empty means "satchel-webhook/1".
 	UserAgent string
-	// HeaderPrefix starts the names of the headers for event type and propagation
-	// context; empty means "satchel-". It should be the publisher's ReservedPrefix.
-	HeaderPrefix string
+	// ReservedPrefix starts the names of the headers for event type and propagation
+	// context; empty means "satchel-". It should be outbox.Config.ReservedPrefix.
+	ReservedPrefix string
 	// Timeout limits one delivery, redirects included, at endpoints that do not say
 	// themselves; 0 means 15 seconds, at most 10 minutes. The relay's own limit for an
 	// attempt applies as well, whichever ends first.
 	Timeout time.Duration
 	// MaxPayloadBytes is the largest payload that is sent; 0 means 1 MiB, which many
-	// receivers have as their limit. An entry with a larger one is dead-lettered.
+	// receivers have as their limit; at most outbox.MaxPayloadBytes. An entry with a larger
+	// one is dead-lettered.
 	MaxPayloadBytes int
 	// Proxy returns the proxy for a request, nil for none; a nil function means none,
 	// whatever the environment says. Requests through a proxy are not checked for
@@ -43,6 +44,12 @@ type Config struct {
 	// TLS adds certificates, roots and other settings; nil means the system's roots
 	// and TLS 1.2 or later. It is copied. One that skips verification is refused.
 	TLS *tls.Config
+}
+
+// Validate returns all problems joined, each a *fault.Invalid, or nil.
+func (c Config) Validate() error {
+	_, err := c.withDefaults()
+	return err
 }
 
 // withDefaults returns a copy with the defaults filled in, or all problems joined.
@@ -60,11 +67,11 @@ func (c Config) withDefaults() (Config, error) {
 	if !sendable(c.UserAgent) {
 		invalid("user agent", "has a control character")
 	}
-	prefix, reason := headerPrefix(c.HeaderPrefix)
+	prefix, reason := reservedPrefix(c.ReservedPrefix)
 	if reason != "" {
-		invalid("header prefix", reason)
+		invalid("reserved prefix", reason)
 	}
-	c.HeaderPrefix = prefix
+	c.ReservedPrefix = prefix
 	if c.Timeout == 0 {
 		c.Timeout = DefaultTimeout
 	}
@@ -83,8 +90,8 @@ func (c Config) withDefaults() (Config, error) {
 	return c, errors.Join(problems...)
 }
 
-// headerPrefix returns the prefix in lower case with its default, or why it is refused.
-func headerPrefix(prefix string) (string, string) {
+// reservedPrefix returns the prefix in lower case with its default, or why it is refused.
+func reservedPrefix(prefix string) (string, string) {
 	if prefix == "" {
 		prefix = outbox.DefaultReservedPrefix
 	}

@@ -43,22 +43,23 @@ func TestConfig(t *testing.T) {
 		want []string
 	}{
 		"defaults": {Config{Source: source}, nil},
-		"bounds":   {Config{Source: source, Timeout: MaxTimeout, MaxPayloadBytes: outbox.MaxPayloadBytes, HeaderPrefix: "X-Acme-"}, nil},
+		"bounds":   {Config{Source: source, Timeout: MaxTimeout, MaxPayloadBytes: outbox.MaxPayloadBytes, ReservedPrefix: "X-Acme-"}, nil},
 		"nothing":  {Config{}, []string{"source"}},
 		"everything wrong": {
 			Config{
-				UserAgent: "a\r\nb", HeaderPrefix: "a b", Timeout: -1, MaxPayloadBytes: -1,
+				UserAgent: "a\r\nb", ReservedPrefix: "a b", Timeout: -1, MaxPayloadBytes: -1,
 				TLS: &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // it is what has to be refused
 			},
-			[]string{"source", "user agent", "header prefix", "timeout", "max payload", "tls"},
+			[]string{"source", "user agent", "reserved prefix", "timeout", "max payload", "tls"},
 		},
 		"too large":          {Config{Source: source, Timeout: MaxTimeout + 1, MaxPayloadBytes: outbox.MaxPayloadBytes + 1}, []string{"timeout", "max payload"}},
-		"prefix overlaps":    {Config{Source: source, HeaderPrefix: "Webhook-X-"}, []string{"header prefix"}},
-		"prefix swallows":    {Config{Source: source, HeaderPrefix: "web"}, []string{"header prefix"}},
-		"prefix is no token": {Config{Source: source, HeaderPrefix: "x:"}, []string{"header prefix"}},
+		"prefix overlaps":    {Config{Source: source, ReservedPrefix: "Webhook-X-"}, []string{"reserved prefix"}},
+		"prefix swallows":    {Config{Source: source, ReservedPrefix: "web"}, []string{"reserved prefix"}},
+		"prefix is no token": {Config{Source: source, ReservedPrefix: "x:"}, []string{"reserved prefix"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			checkProblems(t, c.cfg.Validate(), c.want)
 			h, err := NewHandler(c.cfg)
 			checkProblems(t, err, c.want)
 			if (h == nil) != (err != nil) {
@@ -74,34 +75,39 @@ func TestConfigDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.UserAgent != "satchel-webhook/1" || got.HeaderPrefix != "satchel-" ||
+	if got.UserAgent != "satchel-webhook/1" || got.ReservedPrefix != "satchel-" ||
 		got.Timeout != 15*time.Second || got.MaxPayloadBytes != 1<<20 {
-		t.Fatalf("got %q %q %v %d", got.UserAgent, got.HeaderPrefix, got.Timeout, got.MaxPayloadBytes)
+		t.Fatalf("got %q %q %v %d", got.UserAgent, got.ReservedPrefix, got.Timeout, got.MaxPayloadBytes)
 	}
 }
 
 func TestReceiverConfig(t *testing.T) {
 	t.Parallel()
 	full := ReceiverConfig[int]{
-		Secrets: []Secret{NewSecret()}, Source: "billing", Inbox: inbox.NewProcessor[int](nil),
-		RunInTx: func(context.Context, func(context.Context, int) error) error { return nil },
-		Work:    func(context.Context, int, Message) error { return nil },
+		Secrets: []Secret{NewSecret()}, Source: "billing", Processor: inbox.NewProcessor[int](nil),
+		InTx: func(context.Context, func(context.Context, int) error) error { return nil },
+		Work: func(context.Context, int, Message) error { return nil },
 	}
 	for name, c := range map[string]struct {
 		change func(*ReceiverConfig[int])
 		want   []string
 	}{
 		"full":     {func(*ReceiverConfig[int]) {}, nil},
-		"nothing":  {func(c *ReceiverConfig[int]) { *c = ReceiverConfig[int]{} }, []string{"secrets", "source", "inbox", "transaction", "work"}},
+		"nothing":  {func(c *ReceiverConfig[int]) { *c = ReceiverConfig[int]{} }, []string{"secrets", "source", "inbox processor", "transaction", "work"}},
 		"secrets":  {func(c *ReceiverConfig[int]) { c.Secrets = make([]Secret, MaxSecrets+1) }, []string{"more than 8"}},
 		"zero":     {func(c *ReceiverConfig[int]) { c.Secrets = []Secret{{}} }, []string{"empty one"}},
 		"negative": {func(c *ReceiverConfig[int]) { c.Tolerance, c.MaxBodyBytes = -1, -1 }, []string{"tolerance", "max body"}},
-		"prefix":   {func(c *ReceiverConfig[int]) { c.HeaderPrefix = "webhook-" }, []string{"header prefix"}},
+		"bounds":   {func(c *ReceiverConfig[int]) { c.Tolerance, c.MaxBodyBytes = MaxTolerance, outbox.MaxPayloadBytes }, nil},
+		"too large": {func(c *ReceiverConfig[int]) {
+			c.Tolerance, c.MaxBodyBytes = MaxTolerance+1, outbox.MaxPayloadBytes+1
+		}, []string{"tolerance", "max body"}},
+		"prefix": {func(c *ReceiverConfig[int]) { c.ReservedPrefix = "webhook-" }, []string{"reserved prefix"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cfg := full
 			c.change(&cfg)
+			checkProblems(t, cfg.Validate(), c.want)
 			r, err := NewReceiver(cfg)
 			checkProblems(t, err, c.want)
 			if (r == nil) != (err != nil) {

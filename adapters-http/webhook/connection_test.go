@@ -57,7 +57,9 @@ func TestCloseClosesKeptConnections(t *testing.T) {
 	if err := h.Deliver(t.Context(), envelope("{}")); err != nil {
 		t.Fatal(err)
 	}
-	h.Close()
+	if err := h.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	select {
 	case <-closed:
 	case <-time.After(idleTimeout / 2): // long before it would end by itself
@@ -99,7 +101,7 @@ func TestKeptConnectionOfAReceiverThatIsGone(t *testing.T) {
 	if err := h.Deliver(t.Context(), envelope("{}")); err != nil {
 		t.Fatal(err)
 	}
-	want(t, h.Deliver(t.Context(), envelope("{}")), delivery.IsUnavailable, false)
+	want(t, h.Deliver(t.Context(), envelope("{}")), delivery.VerdictUnavailable, false)
 	if err := <-served; err != nil {
 		t.Fatalf("the second request did not use the kept connection: %v", err)
 	}

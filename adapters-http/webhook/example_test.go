@@ -14,8 +14,8 @@ import (
 	"github.com/satchel-go/satchel/core/outbox"
 )
 
-// runInTx is what an application writes once for its database.
-func runInTx(store *memstore.Store) func(context.Context, func(context.Context, *memstore.Tx) error) error {
+// inTx is what an application writes once for its database.
+func inTx(store *memstore.Store) func(context.Context, func(context.Context, *memstore.Tx) error) error {
 	return func(ctx context.Context, do func(context.Context, *memstore.Tx) error) error {
 		tx := store.Begin()
 		if err := do(ctx, tx); err != nil {
@@ -28,12 +28,12 @@ func runInTx(store *memstore.Store) func(context.Context, func(context.Context, 
 // A receiver does its work once, however often the webhook comes.
 func Example() {
 	secret := webhook.NewSecret()
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	receiver, err := webhook.NewReceiver(webhook.ReceiverConfig[*memstore.Tx]{
-		Secrets: []webhook.Secret{secret},
-		Source:  "billing/orders",
-		Inbox:   memstore.NewProcessor(store),
-		RunInTx: runInTx(store),
+		Secrets:   []webhook.Secret{secret},
+		Source:    "billing/orders",
+		Processor: memstore.NewProcessor(store),
+		InTx:      inTx(store),
 		Work: func(_ context.Context, _ *memstore.Tx, m webhook.Message) error {
 			fmt.Printf("%s: %s\n", m.EventType, m.Body)
 			return nil
@@ -62,7 +62,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	defer handler.Close()
+	defer handler.Close(context.Background())
 
 	// A relay makes the envelope from an entry with DestinationType destination.HTTP.
 	entry := delivery.Envelope{
@@ -126,7 +126,7 @@ func ExampleStatusError() {
 		ID: "billing", URL: server.URL, Secrets: []webhook.Secret{webhook.NewSecret()}, AllowInsecure: true, AllowPrivate: true,
 	})
 	handler, _ := webhook.NewHandler(webhook.Config{Source: endpoints})
-	defer handler.Close()
+	defer handler.Close(context.Background())
 
 	err := handler.Deliver(context.Background(), delivery.Envelope{Destination: "billing", MessageID: outbox.NewMessageID()})
 	var status *webhook.StatusError

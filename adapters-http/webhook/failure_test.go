@@ -28,24 +28,24 @@ func TestFailure(t *testing.T) {
 		want      delivery.Verdict
 		reason    string
 	}{
-		"refused":          {op(syscall.ECONNREFUSED), false, delivery.IsUnavailable, "connection refused"},
-		"unreachable":      {op(syscall.EHOSTUNREACH), false, delivery.IsUnavailable, "no route to host"},
-		"no such name":     {op(&net.DNSError{Name: "s3cret.example", IsNotFound: true}), false, delivery.IsUnavailable, "does not exist"},
-		"lookup failed":    {op(&net.DNSError{Name: "s3cret.example", Server: "9.8.7.6", IsTemporary: true}), false, delivery.IsUnavailable, "could not be looked up"},
-		"lookup timed out": {op(&net.DNSError{Name: "s3cret.example", IsTimeout: true}), false, delivery.IsUnavailable, "timed out"},
-		"dial timed out":   {op(context.DeadlineExceeded), false, delivery.IsUnavailable, "timed out"},
-		"answer timed out": {context.DeadlineExceeded, true, delivery.Retryable, "timed out"},
-		"reset":            {op(syscall.ECONNRESET), true, delivery.Retryable, "connection reset by peer"},
-		"closed":           {io.EOF, true, delivery.Retryable, "connection was closed"},
-		"closed halfway":   {fmt.Errorf("s3cret: %w", io.ErrUnexpectedEOF), true, delivery.Retryable, "connection was closed"},
-		"nonsense":         {errors.New("malformed HTTP response s3cret"), true, delivery.Retryable, "the transport failed"},
-		"wrong name":       {certificate(x509.HostnameError{Certificate: leaf, Host: "s3cret.example"}), false, delivery.IsUnavailable, "for another name"},
-		"unknown issuer":   {certificate(x509.UnknownAuthorityError{Cert: leaf}), false, delivery.IsUnavailable, "authority is not known"},
-		"expired":          {certificate(x509.CertificateInvalidError{Reason: x509.Expired, Detail: "s3cret"}), false, delivery.IsUnavailable, "has expired"},
-		"bad use":          {certificate(x509.CertificateInvalidError{Reason: x509.IncompatibleUsage, Detail: "s3cret"}), false, delivery.IsUnavailable, "it is not valid"},
-		"no tls":           {tls.RecordHeaderError{Msg: "s3cret"}, false, delivery.IsUnavailable, "does not speak TLS"},
-		"private":          {op(ErrPrivateAddress), false, delivery.IsPermanent, "not public"},
-		"some private":     {errSomePrivate, false, delivery.IsUnavailable, "the transport failed"},
+		"refused":          {op(syscall.ECONNREFUSED), false, delivery.VerdictUnavailable, "connection refused"},
+		"unreachable":      {op(syscall.EHOSTUNREACH), false, delivery.VerdictUnavailable, "no route to host"},
+		"no such name":     {op(&net.DNSError{Name: "s3cret.example", IsNotFound: true}), false, delivery.VerdictUnavailable, "does not exist"},
+		"lookup failed":    {op(&net.DNSError{Name: "s3cret.example", Server: "9.8.7.6", IsTemporary: true}), false, delivery.VerdictUnavailable, "could not be looked up"},
+		"lookup timed out": {op(&net.DNSError{Name: "s3cret.example", IsTimeout: true}), false, delivery.VerdictUnavailable, "timed out"},
+		"dial timed out":   {op(context.DeadlineExceeded), false, delivery.VerdictUnavailable, "timed out"},
+		"answer timed out": {context.DeadlineExceeded, true, delivery.VerdictRetryable, "timed out"},
+		"reset":            {op(syscall.ECONNRESET), true, delivery.VerdictRetryable, "connection reset by peer"},
+		"closed":           {io.EOF, true, delivery.VerdictRetryable, "connection was closed"},
+		"closed halfway":   {fmt.Errorf("s3cret: %w", io.ErrUnexpectedEOF), true, delivery.VerdictRetryable, "connection was closed"},
+		"nonsense":         {errors.New("malformed HTTP response s3cret"), true, delivery.VerdictRetryable, "the transport failed"},
+		"wrong name":       {certificate(x509.HostnameError{Certificate: leaf, Host: "s3cret.example"}), false, delivery.VerdictUnavailable, "for another name"},
+		"unknown issuer":   {certificate(x509.UnknownAuthorityError{Cert: leaf}), false, delivery.VerdictUnavailable, "authority is not known"},
+		"expired":          {certificate(x509.CertificateInvalidError{Reason: x509.Expired, Detail: "s3cret"}), false, delivery.VerdictUnavailable, "has expired"},
+		"bad use":          {certificate(x509.CertificateInvalidError{Reason: x509.IncompatibleUsage, Detail: "s3cret"}), false, delivery.VerdictUnavailable, "it is not valid"},
+		"no tls":           {tls.RecordHeaderError{Msg: "s3cret"}, false, delivery.VerdictUnavailable, "does not speak TLS"},
+		"private":          {op(ErrPrivateAddress), false, delivery.VerdictPermanent, "not public"},
+		"some private":     {errSomePrivate, false, delivery.VerdictUnavailable, "the transport failed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -76,7 +76,7 @@ func TestFailureAfterCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	err := failure(ctx, false, context.Canceled)
-	if got := delivery.VerdictOf(err); got != delivery.Retryable || !errors.Is(err, context.Canceled) {
+	if got := delivery.VerdictOf(err); got != delivery.VerdictRetryable || !errors.Is(err, context.Canceled) {
 		t.Fatalf("got %v (%v)", got, err)
 	}
 }

@@ -22,7 +22,7 @@ func TestPrivateAddressesAreRefused(t *testing.T) {
 	endpoint.AllowPrivate = false
 	endpoint.URL = strings.Replace(endpoint.URL, "127.0.0.1", "localhost", 1) // a literal is refused earlier
 	err := handlerFor(t, Config{}, endpoint).Deliver(t.Context(), envelope("{}"))
-	want(t, err, delivery.IsPermanent, false)
+	want(t, err, delivery.VerdictPermanent, false)
 	if !errors.Is(err, ErrPrivateAddress) || requests.Load() != 0 {
 		t.Errorf("got %v after %d requests", err, requests.Load())
 	}
@@ -41,7 +41,7 @@ func TestAllowedConnectionsAreNotShared(t *testing.T) {
 	}
 	e := envelope("{}")
 	e.Destination = "closed"
-	want(t, h.Deliver(t.Context(), e), delivery.IsPermanent, false)
+	want(t, h.Deliver(t.Context(), e), delivery.VerdictPermanent, false)
 }
 
 // resolver answers every question for an IPv4 address with what lookup returns.

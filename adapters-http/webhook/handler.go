@@ -34,7 +34,9 @@ var (
 type Handler struct {
 	cfg        Config
 	transports *transports
-	closed     atomic.Bool
+	deliveries underway
+	stopped    context.Context // ends when Close gives up waiting
+	stop       context.CancelFunc
 }
 
 var _ delivery.Handler = (*Handler)(nil)
@@ -45,7 +47,9 @@ func NewHandler(cfg Config) (*Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Handler{cfg: cfg, transports: newTransports(cfg)}, nil
+	h := &Handler{cfg: cfg, transports: newTransports(cfg), deliveries: underway{idle: make(chan struct{})}}
+	h.stopped, h.stop = context.WithCancel(context.Background())
+	return h, nil
 }
 
 // Type implements delivery.Handler: destination.HTTP.
@@ -54,19 +58,34 @@ func (h *Handler) Type() destination.Type { return destination.HTTP }
 // Scope implements delivery.Handler: the ids of the source's endpoints, live.
 func (h *Handler) Scope() claim.Scope { return claim.Targets(h.cfg.Source.IDs) }
 
-// Close closes the connections that are idle now, and those in use once they are.
-// It does not wait for deliveries under way: stop the relay first. Deliveries that
-// begin later are unresolvable with [ErrClosed]. It can be called again.
-func (h *Handler) Close() {
-	h.closed.Store(true)
-	h.transports.closeIdle()
+// Close refuses further deliveries, which are unresolvable with [ErrClosed], waits for
+// those under way, and closes the connections. When ctx ends first it interrupts them,
+// as the end of their own context would, and returns an error that says how many there
+// were. It can be called again.
+func (h *Handler) Close(ctx context.Context) error {
+	defer h.transports.closeIdle()
+	idle := h.deliveries.close()
+	select {
+	case <-idle:
+		return nil
+	default:
+	}
+	select {
+	case <-idle:
+		return nil
+	case <-ctx.Done():
+		left := h.deliveries.count()
+		h.stop()
+		return fmt.Errorf("webhook handler closed before its deliveries ended (%d): %w", left, context.Cause(ctx))
+	}
 }
 
 // Deliver implements delivery.Handler: one POST, and up to three redirects.
 func (h *Handler) Deliver(ctx context.Context, e delivery.Envelope) error {
-	if h.closed.Load() {
+	if !h.deliveries.enter() {
 		return delivery.Unresolvable(ErrClosed)
 	}
+	defer h.deliveries.leave()
 	endpoint, known := h.cfg.Source.Endpoint(e.Destination)
 	if !known {
 		return delivery.Unresolvable(ErrUnknownEndpoint)
@@ -92,6 +111,7 @@ func (h *Handler) Deliver(ctx context.Context, e delivery.Envelope) error {
 	}
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	defer context.AfterFunc(h.stopped, cancel)()
 	// The transport may still read the body after the answer is there, and the
 	// payload belongs to the relay again by then.
 	m := message{header: header, body: bytes.Clone(e.Payload), allowPrivate: endpoint.AllowPrivate}

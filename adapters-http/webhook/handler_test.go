@@ -48,7 +48,7 @@ func handlerFor(t *testing.T, cfg Config, endpoints ...Endpoint) *Handler {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(h.Close)
+	t.Cleanup(func() { _ = h.Close(t.Context()) })
 	return h
 }
 
@@ -123,7 +123,7 @@ func TestDeliverPayloads(t *testing.T) {
 		}
 	}
 	err := h.Deliver(t.Context(), envelope(strings.Repeat("x", 101)))
-	if delivery.VerdictOf(err) != delivery.IsPermanent || !errors.Is(err, ErrPayloadTooLarge) {
+	if delivery.VerdictOf(err) != delivery.VerdictPermanent || !errors.Is(err, ErrPayloadTooLarge) {
 		t.Fatalf("a payload over the limit: %v", err)
 	}
 }
@@ -139,9 +139,9 @@ func TestDeliverReadsTheAnswer(t *testing.T) {
 	})
 	h := handlerFor(t, Config{}, endpoint)
 	for status, want := range map[int]delivery.Verdict{
-		200: delivery.Delivered, 204: delivery.Delivered, 301: delivery.IsPermanent, 307: delivery.IsPermanent,
-		400: delivery.IsPermanent, 404: delivery.IsPermanent, 410: delivery.IsPermanent, 408: delivery.Retryable,
-		425: delivery.Retryable, 429: delivery.Retryable, 500: delivery.Retryable, 503: delivery.Retryable,
+		200: delivery.VerdictDelivered, 204: delivery.VerdictDelivered, 301: delivery.VerdictPermanent, 307: delivery.VerdictPermanent,
+		400: delivery.VerdictPermanent, 404: delivery.VerdictPermanent, 410: delivery.VerdictPermanent, 408: delivery.VerdictRetryable,
+		425: delivery.VerdictRetryable, 429: delivery.VerdictRetryable, 500: delivery.VerdictRetryable, 503: delivery.VerdictRetryable,
 	} {
 		e := envelope("{}")
 		e.Headers = map[string]string{"X-Want": fmt.Sprint(status)}
@@ -152,7 +152,7 @@ func TestDeliverReadsTheAnswer(t *testing.T) {
 		if err != nil && strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%d: the error repeats the answer", status)
 		}
-		if want == delivery.Retryable && delivery.WaitOf(err) != 5*time.Second {
+		if want == delivery.VerdictRetryable && delivery.WaitOf(err) != 5*time.Second {
 			t.Errorf("%d: a wait of %v", status, delivery.WaitOf(err))
 		}
 	}
@@ -165,18 +165,21 @@ func TestDeliverRefusesBeforeSending(t *testing.T) {
 	h := handlerFor(t, Config{}, endpoint)
 	unknown := envelope("{}")
 	unknown.Destination = endpoint.URL // a URL in a row leads nowhere
-	if err := h.Deliver(t.Context(), unknown); delivery.VerdictOf(err) != delivery.IsUnresolvable ||
+	if err := h.Deliver(t.Context(), unknown); delivery.VerdictOf(err) != delivery.VerdictUnresolvable ||
 		!errors.Is(err, ErrUnknownEndpoint) || strings.Contains(err.Error(), endpoint.URL) {
 		t.Errorf("unknown endpoint: %v", err)
 	}
 	header := envelope("{}")
 	header.Headers = map[string]string{"a b": "c"}
-	if err := h.Deliver(t.Context(), header); delivery.VerdictOf(err) != delivery.IsPermanent {
+	if err := h.Deliver(t.Context(), header); delivery.VerdictOf(err) != delivery.VerdictPermanent {
 		t.Errorf("a header that cannot be sent: %v", err)
 	}
-	h.Close()
-	h.Close()
-	if err := h.Deliver(t.Context(), envelope("{}")); delivery.VerdictOf(err) != delivery.IsUnresolvable || !errors.Is(err, ErrClosed) {
+	for range 2 {
+		if err := h.Close(t.Context()); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	}
+	if err := h.Deliver(t.Context(), envelope("{}")); delivery.VerdictOf(err) != delivery.VerdictUnresolvable || !errors.Is(err, ErrClosed) {
 		t.Errorf("after Close: %v", err)
 	}
 	if n := requests.Load(); n != 0 {
@@ -198,14 +201,14 @@ func TestDeliverWithOwnSource(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(h.Close)
+	t.Cleanup(func() { _ = h.Close(t.Context()) })
 	if err := h.Deliver(t.Context(), envelope("{}")); err != nil {
 		t.Fatal(err)
 	}
 	e := envelope("{}")
 	e.Destination = "broken"
 	err = h.Deliver(t.Context(), e)
-	if delivery.VerdictOf(err) != delivery.IsUnresolvable || !errors.Is(err, ErrMisconfigured) || strings.Contains(err.Error(), "s3cret") {
+	if delivery.VerdictOf(err) != delivery.VerdictUnresolvable || !errors.Is(err, ErrMisconfigured) || strings.Contains(err.Error(), "s3cret") {
 		t.Fatalf("a misconfigured endpoint: %v", err)
 	}
 	snapshot, err := claim.Resolve(claim.Capabilities{h.Type(): h.Scope()})
@@ -221,7 +224,7 @@ func TestScopeIsLive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(h.Close)
+	t.Cleanup(func() { _ = h.Close(t.Context()) })
 	allowed := func() bool {
 		snapshot, err := claim.Resolve(claim.Capabilities{h.Type(): h.Scope()})
 		if err != nil {
@@ -272,7 +275,7 @@ func TestDeliverWithEndedContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	err := h.Deliver(ctx, envelope("{}"))
-	if delivery.VerdictOf(err) != delivery.Retryable || !errors.Is(err, context.Canceled) {
+	if delivery.VerdictOf(err) != delivery.VerdictRetryable || !errors.Is(err, context.Canceled) {
 		t.Fatalf("got %v (%v)", delivery.VerdictOf(err), err)
 	}
 }

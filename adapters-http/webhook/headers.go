@@ -57,7 +57,7 @@ func checkEndpointHeader(name, value string) string {
 func (h *Handler) header(e *delivery.Envelope, endpoint Endpoint) (http.Header, error) {
 	out := make(http.Header, len(e.Headers)+len(endpoint.Headers)+8)
 	for _, name := range slices.Sorted(maps.Keys(e.Headers)) {
-		if withheld(name, h.cfg.HeaderPrefix) {
+		if withheld(name, h.cfg.ReservedPrefix) {
 			continue
 		}
 		if !token(name) {
@@ -68,7 +68,7 @@ func (h *Handler) header(e *delivery.Envelope, endpoint Endpoint) (http.Header, 
 		}
 		out.Add(name, e.Headers[name]) // names that differ in case only are one header
 	}
-	writeContext(out, e.Metadata.Context, h.cfg.HeaderPrefix)
+	writeContext(out, e.Metadata.Context, h.cfg.ReservedPrefix)
 	for name, value := range endpoint.Headers {
 		out.Set(name, value)
 	}
@@ -78,7 +78,7 @@ func (h *Handler) header(e *delivery.Envelope, endpoint Endpoint) (http.Header, 
 	if !sendable(e.ContentType) {
 		return nil, fault.NewInvalid("content type", "has a control character")
 	}
-	out.Set(h.cfg.HeaderPrefix+eventTypeHeader, e.EventType)
+	out.Set(h.cfg.ReservedPrefix+eventTypeHeader, e.EventType)
 	out.Set("Content-Type", e.ContentType)
 	out.Set("User-Agent", h.cfg.UserAgent)
 	// A present but empty value is not sent. It tells the transport that the request

@@ -20,13 +20,13 @@ func headerOf(t *testing.T, cfg Config, e delivery.Envelope, endpoint Endpoint) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(h.Close)
+	t.Cleanup(func() { _ = h.Close(t.Context()) })
 	return h.header(&e, endpoint)
 }
 
 func TestHeaderPrecedence(t *testing.T) {
 	t.Parallel()
-	got, err := headerOf(t, Config{UserAgent: "acme/2", HeaderPrefix: "X-Acme-"}, delivery.Envelope{
+	got, err := headerOf(t, Config{UserAgent: "acme/2", ReservedPrefix: "X-Acme-"}, delivery.Envelope{
 		EventType: "order.placed", ContentType: "text/plain",
 		Headers: map[string]string{
 			"x-app": "app", "X-APP": "APP", "x-both": "app", "traceparent": "app", "X-Empty": "",

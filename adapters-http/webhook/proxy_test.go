@@ -35,14 +35,14 @@ func TestProxy(t *testing.T) {
 	direct.URL = strings.Replace(direct.URL, "127.0.0.1", "localhost", 1)
 	calls := 0
 	h = handlerFor(t, Config{Proxy: func(*http.Request) (*url.URL, error) { calls++; return nil, nil }}, direct)
-	want(t, h.Deliver(t.Context(), envelope("{}")), delivery.IsPermanent, false)
+	want(t, h.Deliver(t.Context(), envelope("{}")), delivery.VerdictPermanent, false)
 	if calls != 1 {
 		t.Errorf("asked for a proxy %d times", calls)
 	}
 
 	failing := handlerFor(t, Config{Proxy: func(*http.Request) (*url.URL, error) { return nil, errors.New("s3cret") }}, endpoint)
 	err = failing.Deliver(t.Context(), envelope("{}"))
-	want(t, err, delivery.IsUnavailable, false)
+	want(t, err, delivery.VerdictUnavailable, false)
 	if strings.Contains(err.Error(), "s3cret") {
 		t.Errorf("the text repeats the cause: %v", err)
 	}

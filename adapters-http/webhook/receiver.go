@@ -17,7 +17,8 @@ import (
 
 // Message is a verified webhook as a receiver's work sees it.
 type Message struct {
-	// ID is the message id, the same on every attempt.
+	// ID is the message id, the same on every attempt. It is a text, as in an inbox: a
+	// sender other than satchel may use ids that are not UUIDs.
 	ID string
 	// Timestamp is the time of this attempt by the sender's clock, to the second.
 	Timestamp time.Time
@@ -94,8 +95,8 @@ func (r *Receiver[Tx]) process(w http.ResponseWriter, request *http.Request, bod
 		reply(w, http.StatusBadRequest)
 		return
 	}
-	ctx := r.cfg.Propagation.Restore(request.Context(), readContext(request.Header, r.cfg.HeaderPrefix))
-	// Only after RunInTx has returned nil is the transaction committed, and only then
+	ctx := r.cfg.Propagation.Restore(request.Context(), readContext(request.Header, r.cfg.ReservedPrefix))
+	// Only after InTx has returned nil is the transaction committed, and only then
 	// may the sender forget the message.
 	if err := r.runOnce(ctx, mark, m); err != nil {
 		r.cfg.Logger.ErrorContext(ctx, "webhook not processed", "error", fault.Text(err))
@@ -110,7 +111,7 @@ func (r *Receiver[Tx]) message(request *http.Request, body []byte) Message {
 	return Message{
 		ID:          request.Header.Get(HeaderID),
 		Timestamp:   time.Unix(seconds, 0),
-		EventType:   request.Header.Get(r.cfg.HeaderPrefix + eventTypeHeader),
+		EventType:   request.Header.Get(r.cfg.ReservedPrefix + eventTypeHeader),
 		ContentType: request.Header.Get("Content-Type"),
 		Body:        body,
 		Header:      request.Header,
@@ -118,14 +119,14 @@ func (r *Receiver[Tx]) message(request *http.Request, body []byte) Message {
 }
 
 func (r *Receiver[Tx]) runOnce(ctx context.Context, mark inbox.Message, m Message) error {
-	return r.cfg.RunInTx(ctx, func(ctx context.Context, tx Tx) (err error) {
+	return r.cfg.InTx(ctx, func(ctx context.Context, tx Tx) (err error) {
 		// Inside the transaction's function, so that it is rolled back.
 		defer func() {
 			if v := recover(); v != nil {
 				err = &delivery.PanicError{Value: v, Stack: debug.Stack()}
 			}
 		}()
-		_, err = r.cfg.Inbox.Once(ctx, tx, mark, func(ctx context.Context) error {
+		_, err = r.cfg.Processor.Once(ctx, tx, mark, func(ctx context.Context) error {
 			return r.cfg.Work(ctx, tx, m)
 		})
 		return err
@@ -136,7 +137,7 @@ func (r *Receiver[Tx]) runOnce(ctx context.Context, mark inbox.Message, m Messag
 func replyError(w http.ResponseWriter, err error) {
 	wait := delivery.WaitOf(err)
 	switch {
-	case delivery.VerdictOf(err) == delivery.IsPermanent:
+	case delivery.VerdictOf(err) == delivery.VerdictPermanent:
 		reply(w, http.StatusUnprocessableEntity)
 	case wait > 0:
 		w.Header().Set("Retry-After", strconv.FormatFloat(math.Ceil(wait.Seconds()), 'f', 0, 64))

@@ -9,11 +9,12 @@ import (
 
 	"github.com/satchel-go/satchel/core/fault"
 	"github.com/satchel-go/satchel/core/inbox"
+	"github.com/satchel-go/satchel/core/outbox"
 	"github.com/satchel-go/satchel/core/propagation"
 )
 
-// ReceiverConfig adjusts a [Receiver]. Secrets, Source, Inbox, RunInTx and Work are
-// required.
+// ReceiverConfig adjusts a [Receiver]. Secrets, Source, Processor, InTx and Work
+// are required.
 type ReceiverConfig[Tx any] struct {
 	// Secrets are the keys of the sender; any of them may have signed. While one is
 	// being replaced give the old and the new one.
@@ -21,27 +22,36 @@ type ReceiverConfig[Tx any] struct {
 	// Source is the inbox source: it names this consumer and where its messages come
 	// from. Two senders need two sources, unless their message ids cannot collide.
 	Source string
-	// Inbox records the messages.
-	Inbox *inbox.Processor[Tx]
-	// RunInTx calls do in a new transaction, commits if it returned nil, and rolls back
-	// and returns its error otherwise. Nil must mean that the commit succeeded.
-	RunInTx func(ctx context.Context, do func(ctx context.Context, tx Tx) error) error
+	// Processor keeps the markers of processed messages.
+	Processor *inbox.Processor[Tx]
+	// InTx runs fn in a new transaction: it commits when fn returns nil and rolls back
+	// when fn returns an error, and returns fn's error or that of the commit. Nil must
+	// mean that the commit succeeded.
+	InTx func(ctx context.Context, fn func(ctx context.Context, tx Tx) error) error
 	// Work processes one message with its writes in tx. It may mark its error with
 	// delivery.Permanent or delivery.RetryAfter to tell the sender.
 	Work func(ctx context.Context, tx Tx, m Message) error
 
 	// Tolerance is how far a timestamp may lie from this machine's clock; 0 means
-	// DefaultTolerance.
+	// DefaultTolerance, at most [MaxTolerance]. A request that is replayed within it is
+	// recognised by the inbox, not here.
 	Tolerance time.Duration
-	// MaxBodyBytes is the largest body that is read; 0 means 1 MiB.
+	// MaxBodyBytes is the largest body that is read; 0 means 1 MiB, at most
+	// outbox.MaxPayloadBytes. A body is held in memory while it is processed.
 	MaxBodyBytes int64
-	// HeaderPrefix is the sender's Config.HeaderPrefix; empty means "satchel-".
-	HeaderPrefix string
+	// ReservedPrefix is the sender's Config.ReservedPrefix; empty means "satchel-".
+	ReservedPrefix string
 	// Propagation restores the sender's context into the context of Work; nil
 	// restores nothing. Context is not signed.
 	Propagation *propagation.Set
 	// Logger is told what was refused and what failed; nil discards it.
 	Logger *slog.Logger
+}
+
+// Validate returns all problems joined, each a *fault.Invalid, or nil.
+func (c ReceiverConfig[Tx]) Validate() error {
+	_, err := c.withDefaults()
+	return err
 }
 
 // withDefaults returns a copy with the defaults filled in, or all problems joined.
@@ -61,26 +71,26 @@ func (c ReceiverConfig[Tx]) withDefaults() (ReceiverConfig[Tx], error) {
 	if err := (inbox.Message{ID: "any", Source: c.Source}).Validate(); err != nil {
 		problems = append(problems, err)
 	}
-	if c.Inbox == nil {
-		invalid("inbox", "is missing")
+	if c.Processor == nil {
+		invalid("inbox processor", "is missing")
 	}
-	if c.RunInTx == nil {
+	if c.InTx == nil {
 		invalid("transaction function", "is missing")
 	}
 	if c.Work == nil {
 		invalid("work", "is missing")
 	}
-	if c.Tolerance < 0 {
-		invalid("tolerance", "is negative")
+	if c.Tolerance < 0 || c.Tolerance > MaxTolerance {
+		invalid("tolerance", "is negative or longer than an hour")
 	}
-	if c.MaxBodyBytes < 0 {
-		invalid("max body bytes", "is negative")
+	if c.MaxBodyBytes < 0 || c.MaxBodyBytes > outbox.MaxPayloadBytes {
+		invalid("max body bytes", "is negative or larger than 64 MiB")
 	}
-	prefix, reason := headerPrefix(c.HeaderPrefix)
+	prefix, reason := reservedPrefix(c.ReservedPrefix)
 	if reason != "" {
-		invalid("header prefix", reason)
+		invalid("reserved prefix", reason)
 	}
-	c.HeaderPrefix = prefix
+	c.ReservedPrefix = prefix
 	if c.MaxBodyBytes == 0 {
 		c.MaxBodyBytes = DefaultMaxBytes
 	}

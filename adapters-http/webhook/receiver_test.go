@@ -36,9 +36,9 @@ func inTx(store *memstore.Store) func(context.Context, func(context.Context, *me
 }
 
 func receiverConfig(do work) ReceiverConfig[*memstore.Tx] {
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	return ReceiverConfig[*memstore.Tx]{
-		Secrets: []Secret{NewSecret()}, Source: "billing", Inbox: memstore.NewProcessor(store), RunInTx: inTx(store), Work: do,
+		Secrets: []Secret{NewSecret()}, Source: "billing", Processor: memstore.NewProcessor(store), InTx: inTx(store), Work: do,
 	}
 }
 
@@ -75,10 +75,10 @@ func TestSenderAndReceiver(t *testing.T) {
 		return nil
 	})
 	cfg.Propagation = propagation.NewSet(nil, propagation.Standard()...)
-	cfg.HeaderPrefix = "acme-"
+	cfg.ReservedPrefix = "acme-"
 	endpoint := server(t, receiver(t, cfg).ServeHTTP)
 	endpoint.Secrets = cfg.Secrets
-	h := handlerFor(t, Config{HeaderPrefix: "ACME-"}, endpoint)
+	h := handlerFor(t, Config{ReservedPrefix: "ACME-"}, endpoint)
 
 	e := envelope(`{"order": 42}`)
 	e.Headers = map[string]string{"x-tenant": "7"}
@@ -203,9 +203,9 @@ func TestReceiverAnswersAfterTheCommit(t *testing.T) {
 	t.Parallel()
 	var ran int
 	cfg := receiverConfig(func(context.Context, *memstore.Tx, Message) error { ran++; return nil })
-	commit := cfg.RunInTx
+	commit := cfg.InTx
 	broken := true
-	cfg.RunInTx = func(ctx context.Context, do func(context.Context, *memstore.Tx) error) error {
+	cfg.InTx = func(ctx context.Context, do func(context.Context, *memstore.Tx) error) error {
 		return commit(ctx, func(ctx context.Context, tx *memstore.Tx) error {
 			if err := do(ctx, tx); err != nil {
 				return err

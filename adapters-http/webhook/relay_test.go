@@ -25,7 +25,7 @@ func TestThroughARelay(t *testing.T) {
 	live.ID, gone.ID, busy.ID, down.ID = "live", "gone", "busy", "down"
 	h := handlerFor(t, Config{}, live, gone, busy, down)
 
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	publisher := memstore.NewPublisher(store, outbox.Config{})
 	tx := store.Begin()
 	for _, id := range []string{"live", "gone", "busy", "down", "elsewhere"} {

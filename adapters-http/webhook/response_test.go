@@ -18,12 +18,12 @@ import (
 func TestOutcomeOfEveryStatus(t *testing.T) {
 	t.Parallel()
 	for status := 200; status < 1000; status++ {
-		want := delivery.IsPermanent
+		want := delivery.VerdictPermanent
 		switch {
 		case status < 300:
-			want = delivery.Delivered
+			want = delivery.VerdictDelivered
 		case status == 408, status == 425, status == 429, status >= 500:
-			want = delivery.Retryable
+			want = delivery.VerdictRetryable
 		}
 		err := outcome(status, http.Header{"Retry-After": {"7"}}, time.Now())
 		if got := delivery.VerdictOf(err); got != want {
@@ -34,7 +34,7 @@ func TestOutcomeOfEveryStatus(t *testing.T) {
 			t.Errorf("%d: the error %v does not tell the status", status, err)
 		}
 		wait := time.Duration(0)
-		if want == delivery.Retryable {
+		if want == delivery.VerdictRetryable {
 			wait = 7 * time.Second
 		}
 		if got := delivery.WaitOf(err); got != wait {

@@ -20,8 +20,8 @@ const redacted = "[redacted]"
 
 // Bounds of a secret's key, in bytes, as the Standard Webhooks scheme sets them.
 const (
-	MinSecretBytes = 24
-	MaxSecretBytes = 64
+	MinSecretBytes = 24 // a shorter key is refused
+	MaxSecretBytes = 64 // a longer key is refused
 )
 
 // Secret is a symmetric signing key. Every way of printing it, also as part of
@@ -69,6 +69,9 @@ func (s Secret) IsZero() bool { return s.key == nil }
 
 // String returns a placeholder.
 func (s Secret) String() string { return redacted }
+
+// GoString returns a placeholder.
+func (s Secret) GoString() string { return redacted }
 
 // Format implements fmt.Formatter: a placeholder for every verb and flag.
 func (s Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(redacted)) }

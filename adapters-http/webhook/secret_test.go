@@ -74,7 +74,7 @@ func TestNewSecretRoundTrip(t *testing.T) {
 	if got := mustSecret(t, a.Reveal()); got.Reveal() != a.Reveal() {
 		t.Fatal("a revealed secret does not parse to itself")
 	}
-	if a.String() != redacted {
+	if a.String() != redacted || a.GoString() != redacted {
 		t.Fatal("a secret as a text is not the placeholder")
 	}
 	if (Secret{}).Reveal() != "" {
@@ -120,7 +120,7 @@ func TestPrintingShowsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer handler.Close()
+	defer handler.Close(t.Context())
 	private := struct {
 		s  Secret
 		ss []Secret

@@ -21,8 +21,14 @@ const (
 	HeaderSignature = "Webhook-Signature"
 )
 
-// DefaultTolerance is how far a timestamp may lie from the receiver's clock.
-const DefaultTolerance = 5 * time.Minute
+// How far a timestamp may lie from the receiver's clock.
+const (
+	// DefaultTolerance is the default of [ReceiverConfig].
+	DefaultTolerance = 5 * time.Minute
+	// MaxTolerance is its bound: an hour. No clock that is kept is further off, and a
+	// request that somebody recorded stays valid for as long.
+	MaxTolerance = time.Hour
+)
 
 // signatureVersion identifies HMAC-SHA256 signatures.
 const signatureVersion = "v1"
@@ -52,7 +58,7 @@ func sign(header http.Header, id string, at time.Time, body []byte, secrets []Se
 // Verify checks that body and the headers that belong to it were signed with one of
 // the secrets, and lately: the timestamp may lie at most tolerance from this
 // machine's clock, in both directions; a tolerance of 0 or less means
-// [DefaultTolerance]. The body must be the bytes as received, not decoded and
+// [DefaultTolerance], and more than [MaxTolerance] counts as that. The body must be the bytes as received, not decoded and
 // encoded again. Signatures of other versions are passed over.
 //
 // Only the message id, the timestamp and the body are signed. No other header is:
@@ -64,6 +70,7 @@ func Verify(header http.Header, body []byte, secrets []Secret, tolerance time.Du
 	if tolerance <= 0 {
 		tolerance = DefaultTolerance
 	}
+	tolerance = min(tolerance, MaxTolerance)
 	id, timestamp := header.Get(HeaderID), header.Get(HeaderTimestamp)
 	signatures := strings.Fields(header.Get(HeaderSignature))
 	seconds, err := strconv.ParseInt(timestamp, 10, 64)

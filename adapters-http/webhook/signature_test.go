@@ -105,6 +105,8 @@ func TestVerifyTolerance(t *testing.T) {
 			{DefaultTolerance, 0, nil},
 			{-DefaultTolerance - time.Second, 0, ErrTimestamp},
 			{DefaultTolerance + time.Second, 0, ErrTimestamp},
+			{-MaxTolerance - time.Second, 24 * time.Hour, ErrTimestamp},
+			{-MaxTolerance, 24 * time.Hour, nil},
 			{-time.Second, time.Second, nil},
 			{-2 * time.Second, time.Second, ErrTimestamp},
 			{2 * time.Second, time.Second, ErrTimestamp},

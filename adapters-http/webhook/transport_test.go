@@ -75,7 +75,7 @@ func deaf(t *testing.T) string {
 func TestNobodyListens(t *testing.T) {
 	t.Parallel()
 	err := handlerFor(t, Config{}, local("http://"+deaf(t))).Deliver(t.Context(), envelope("{}"))
-	want(t, err, delivery.IsUnavailable, false)
+	want(t, err, delivery.VerdictUnavailable, false)
 	if !errors.Is(err, syscall.ECONNREFUSED) {
 		t.Errorf("the cause is lost: %v", err)
 	}
@@ -92,16 +92,16 @@ func TestNoAnswerInTime(t *testing.T) {
 	t.Run("the endpoint's own limit", func(t *testing.T) {
 		endpoint := endpoint
 		endpoint.Timeout = 100 * time.Millisecond
-		want(t, handlerFor(t, Config{}, endpoint).Deliver(t.Context(), envelope("{}")), delivery.Retryable, true)
+		want(t, handlerFor(t, Config{}, endpoint).Deliver(t.Context(), envelope("{}")), delivery.VerdictRetryable, true)
 	})
 	t.Run("the handler's limit", func(t *testing.T) {
 		h := handlerFor(t, Config{Timeout: 100 * time.Millisecond}, endpoint)
-		want(t, h.Deliver(t.Context(), envelope("{}")), delivery.Retryable, true)
+		want(t, h.Deliver(t.Context(), envelope("{}")), delivery.VerdictRetryable, true)
 	})
 	t.Run("the caller's limit", func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		want(t, handlerFor(t, Config{}, endpoint).Deliver(ctx, envelope("{}")), delivery.Retryable, true)
+		want(t, handlerFor(t, Config{}, endpoint).Deliver(ctx, envelope("{}")), delivery.VerdictRetryable, true)
 	})
 }
 
@@ -110,7 +110,7 @@ func TestNoHandshakeInTime(t *testing.T) {
 	address := tcp(t, func(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) }) // until the client gives up
 	endpoint := local("https://" + address)
 	endpoint.Timeout = 100 * time.Millisecond
-	want(t, handlerFor(t, Config{}, endpoint).Deliver(t.Context(), envelope("{}")), delivery.IsUnavailable, false)
+	want(t, handlerFor(t, Config{}, endpoint).Deliver(t.Context(), envelope("{}")), delivery.VerdictUnavailable, false)
 }
 
 func TestBrokenAnswers(t *testing.T) {
@@ -127,7 +127,7 @@ func TestBrokenAnswers(t *testing.T) {
 				_, _ = io.WriteString(conn, answer)
 			})
 			err := handlerFor(t, Config{}, local("http://"+address)).Deliver(t.Context(), envelope("{}"))
-			want(t, err, delivery.Retryable, true)
+			want(t, err, delivery.VerdictRetryable, true)
 			if strings.Contains(fmt.Sprint(err), "s3cret") {
 				t.Errorf("the error repeats the answer: %v", err)
 			}
@@ -180,7 +180,7 @@ func TestTLS(t *testing.T) {
 	endpoint.AllowInsecure = false
 
 	err := handlerFor(t, Config{}, endpoint).Deliver(t.Context(), envelope("{}"))
-	want(t, err, delivery.IsUnavailable, false)
+	want(t, err, delivery.VerdictUnavailable, false)
 	var unknown x509.UnknownAuthorityError
 	if !errors.As(err, &unknown) {
 		t.Errorf("the cause is lost: %v", err)
@@ -194,7 +194,7 @@ func TestTLS(t *testing.T) {
 		t.Errorf("spoke %v", protocol.Load())
 	}
 	plain := local("https://" + strings.TrimPrefix(server(t, func(http.ResponseWriter, *http.Request) {}).URL, "http://"))
-	want(t, handlerFor(t, Config{}, plain).Deliver(t.Context(), envelope("{}")), delivery.IsUnavailable, false)
+	want(t, handlerFor(t, Config{}, plain).Deliver(t.Context(), envelope("{}")), delivery.VerdictUnavailable, false)
 }
 
 func TestRedirects(t *testing.T) {
@@ -223,9 +223,9 @@ func TestRedirects(t *testing.T) {
 		requests int32
 		want     delivery.Verdict
 	}{
-		"/end": {1, delivery.Delivered}, "/once": {2, delivery.Delivered}, "/thrice": {4, delivery.Delivered},
-		"/four": {4, delivery.IsPermanent}, "/loop": {4, delivery.IsPermanent}, "/out": {1, delivery.IsPermanent},
-		"/bare": {1, delivery.IsPermanent},
+		"/end": {1, delivery.VerdictDelivered}, "/once": {2, delivery.VerdictDelivered}, "/thrice": {4, delivery.VerdictDelivered},
+		"/four": {4, delivery.VerdictPermanent}, "/loop": {4, delivery.VerdictPermanent}, "/out": {1, delivery.VerdictPermanent},
+		"/bare": {1, delivery.VerdictPermanent},
 	} {
 		bodies.Store(0)
 		endpoint.URL = base + path

@@ -25,24 +25,24 @@ var ErrClosed = producer.ErrClosed
 // a charge, so that an outage never turns entries into dead letters. Everything that
 // is not listed is retryable, which is also where the outcome is unknown.
 var verdicts = map[sarama.KError]delivery.Verdict{
-	sarama.ErrInvalidMessage:         delivery.IsPermanent, // corrupt, or no key for a compacted topic on old brokers
-	sarama.ErrMessageSizeTooLarge:    delivery.IsPermanent,
-	sarama.ErrMessageSetSizeTooLarge: delivery.IsPermanent,
-	sarama.ErrInvalidTopic:           delivery.IsPermanent,
-	sarama.ErrInvalidTimestamp:       delivery.IsPermanent,
-	sarama.ErrInvalidRecord:          delivery.IsPermanent, // refused by the topic's rules, such as no key on a compacted one
+	sarama.ErrInvalidMessage:         delivery.VerdictPermanent, // corrupt, or no key for a compacted topic on old brokers
+	sarama.ErrMessageSizeTooLarge:    delivery.VerdictPermanent,
+	sarama.ErrMessageSetSizeTooLarge: delivery.VerdictPermanent,
+	sarama.ErrInvalidTopic:           delivery.VerdictPermanent,
+	sarama.ErrInvalidTimestamp:       delivery.VerdictPermanent,
+	sarama.ErrInvalidRecord:          delivery.VerdictPermanent, // refused by the topic's rules, such as no key on a compacted one
 
-	sarama.ErrUnknownTopicOrPartition:  delivery.IsUnresolvable,
-	sarama.ErrTopicAuthorizationFailed: delivery.IsUnresolvable,
+	sarama.ErrUnknownTopicOrPartition:  delivery.VerdictUnresolvable,
+	sarama.ErrTopicAuthorizationFailed: delivery.VerdictUnresolvable,
 
-	sarama.ErrLeaderNotAvailable:           delivery.IsUnavailable, // no leader through all retries
-	sarama.ErrBrokerNotAvailable:           delivery.IsUnavailable,
-	sarama.ErrNotEnoughReplicas:            delivery.IsUnavailable, // the partition takes no writes of anybody
-	sarama.ErrNotEnoughReplicasAfterAppend: delivery.IsUnavailable,
-	sarama.ErrClusterAuthorizationFailed:   delivery.IsUnavailable,
-	sarama.ErrUnsupportedSASLMechanism:     delivery.IsUnavailable,
-	sarama.ErrIllegalSASLState:             delivery.IsUnavailable,
-	sarama.ErrSASLAuthenticationFailed:     delivery.IsUnavailable,
+	sarama.ErrLeaderNotAvailable:           delivery.VerdictUnavailable, // no leader through all retries
+	sarama.ErrBrokerNotAvailable:           delivery.VerdictUnavailable,
+	sarama.ErrNotEnoughReplicas:            delivery.VerdictUnavailable, // the partition takes no writes of anybody
+	sarama.ErrNotEnoughReplicasAfterAppend: delivery.VerdictUnavailable,
+	sarama.ErrClusterAuthorizationFailed:   delivery.VerdictUnavailable,
+	sarama.ErrUnsupportedSASLMechanism:     delivery.VerdictUnavailable,
+	sarama.ErrIllegalSASLState:             delivery.VerdictUnavailable,
+	sarama.ErrSASLAuthenticationFailed:     delivery.VerdictUnavailable,
 }
 
 // rejectsRequest reports whether err refuses a whole request because of something in
@@ -63,13 +63,13 @@ func rejectsRequest(err error) bool {
 // classify turns the result of a record into the result of an attempt.
 func classify(err error) error {
 	switch verdictOf(err) {
-	case delivery.Delivered:
+	case delivery.VerdictDelivered:
 		return nil
-	case delivery.IsPermanent:
+	case delivery.VerdictPermanent:
 		return delivery.Permanent(named(err))
-	case delivery.IsUnresolvable:
+	case delivery.VerdictUnresolvable:
 		return delivery.Unresolvable(named(err))
-	case delivery.IsUnavailable:
+	case delivery.VerdictUnavailable:
 		return delivery.Unavailable(named(err))
 	default:
 		return named(err)
@@ -78,10 +78,10 @@ func classify(err error) error {
 
 func verdictOf(err error) delivery.Verdict {
 	if err == nil {
-		return delivery.Delivered
+		return delivery.VerdictDelivered
 	}
 	if neverSent(err) {
-		return delivery.IsUnavailable
+		return delivery.VerdictUnavailable
 	}
 	var code sarama.KError
 	if errors.As(err, &code) {
@@ -90,9 +90,9 @@ func verdictOf(err error) delivery.Verdict {
 		}
 	}
 	if unreachable(err) {
-		return delivery.IsUnavailable
+		return delivery.VerdictUnavailable
 	}
-	return delivery.Retryable
+	return delivery.VerdictRetryable
 }
 
 // neverSent: no connection, or a client that takes nothing any more. A caller that

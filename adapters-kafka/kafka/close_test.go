@@ -32,7 +32,7 @@ func TestDeliverAfterClose(t *testing.T) {
 		t.Fatalf("close: %v", err)
 	}
 	err := h.Deliver(within(t), entry(topic, "order-1", `2`))
-	wantVerdict(t, err, delivery.IsUnavailable)
+	wantVerdict(t, err, delivery.VerdictUnavailable)
 	if !errors.Is(err, kafka.ErrClosed) {
 		t.Errorf("error %v, want ErrClosed", err)
 	}

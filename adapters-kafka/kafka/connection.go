@@ -34,8 +34,9 @@ type Connection struct {
 type SASL struct {
 	// Mechanism is one of the constants below; empty switches authentication off.
 	Mechanism Mechanism
-	// User and Password are required with a mechanism.
-	User     string
+	// User is the name; required with a mechanism, and refused without one.
+	User string
+	// Password is never printed; required with a mechanism, and refused without one.
 	Password Secret
 }
 
@@ -46,8 +47,9 @@ type Mechanism string
 const (
 	// Plain sends the password itself: use it with TLS only.
 	Plain Mechanism = sarama.SASLTypePlaintext
-	// ScramSHA256 and ScramSHA512 prove knowledge of the password without sending it.
+	// ScramSHA256 proves knowledge of the password without sending it.
 	ScramSHA256 Mechanism = sarama.SASLTypeSCRAMSHA256
+	// ScramSHA512 does the same with the longer hash.
 	ScramSHA512 Mechanism = sarama.SASLTypeSCRAMSHA512
 )
 

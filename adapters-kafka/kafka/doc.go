@@ -23,8 +23,9 @@
 //	           content_type   the content type
 //	           satchel-<ns>   propagation context, sorted by namespace: the text of a JSON
 //	                          string, any other JSON value as it is
-//	           traceparent,   once more under these names if they were captured and the
-//	           tracestate     application set none: tracing libraries look there
+//	           traceparent,   context once more under the names that W3C gave it, since
+//	           tracestate,    tracing libraries look there; instead of headers of the
+//	           baggage        application with these names
 //	timestamp  the time of sending
 //
 // The names and the prefix can be configured, see [HeaderNames]. An application
@@ -96,8 +97,10 @@
 //
 // # Resources
 //
-// One producer for all topics, connected at the first delivery, in the background;
-// and a second one, of one record per request, from the first refused request on.
+// One producer for all topics, connected at the first delivery, in the background; a
+// second one from the first batch of 64 records or more on, of which a request waits
+// 1 ms for company, unless Producer.Flush.Frequency says how long all have to wait; and
+// a third one, of one record per request, from the first refused request on.
 // Sarama keeps two or three goroutines for each topic that was ever sent to, until
 // Close. Two goroutines of its libraries can outlive Close: one for metrics, shared
 // by the process, and one for up to ten seconds after a topic was given up.

@@ -53,21 +53,21 @@ func TestLastingErrors(t *testing.T) {
 		want   delivery.Verdict
 		is     error
 	}{
-		{kerr.NotEnoughReplicas, delivery.IsUnavailable, sarama.ErrNotEnoughReplicas},
-		{kerr.LeaderNotAvailable, delivery.IsUnavailable, sarama.ErrLeaderNotAvailable},
-		{kerr.MessageTooLarge, delivery.IsPermanent, sarama.ErrMessageSizeTooLarge},
-		{kerr.RecordListTooLarge, delivery.IsPermanent, sarama.ErrMessageSetSizeTooLarge},
-		{kerr.InvalidRecord, delivery.IsPermanent, sarama.ErrInvalidRecord},
-		{kerr.InvalidTimestamp, delivery.IsPermanent, sarama.ErrInvalidTimestamp},
-		{kerr.CorruptMessage, delivery.IsPermanent, sarama.ErrInvalidMessage},
-		{kerr.TopicAuthorizationFailed, delivery.IsUnresolvable, sarama.ErrTopicAuthorizationFailed},
-		{kerr.ClusterAuthorizationFailed, delivery.IsUnavailable, sarama.ErrClusterAuthorizationFailed},
-		{kerr.PolicyViolation, delivery.Retryable, sarama.ErrPolicyViolation},
-		{kerr.RequestTimedOut, delivery.Retryable, sarama.ErrRequestTimedOut},
-		{kerr.UnknownServerError, delivery.Retryable, sarama.ErrUnknown},
-		{kerr.OutOfOrderSequenceNumber, delivery.Retryable, sarama.ErrOutOfOrderSequenceNumber},
-		{kerr.InvalidProducerEpoch, delivery.Retryable, sarama.ErrInvalidProducerEpoch},
-		{kerr.UnknownProducerID, delivery.Retryable, sarama.ErrUnknownProducerID},
+		{kerr.NotEnoughReplicas, delivery.VerdictUnavailable, sarama.ErrNotEnoughReplicas},
+		{kerr.LeaderNotAvailable, delivery.VerdictUnavailable, sarama.ErrLeaderNotAvailable},
+		{kerr.MessageTooLarge, delivery.VerdictPermanent, sarama.ErrMessageSizeTooLarge},
+		{kerr.RecordListTooLarge, delivery.VerdictPermanent, sarama.ErrMessageSetSizeTooLarge},
+		{kerr.InvalidRecord, delivery.VerdictPermanent, sarama.ErrInvalidRecord},
+		{kerr.InvalidTimestamp, delivery.VerdictPermanent, sarama.ErrInvalidTimestamp},
+		{kerr.CorruptMessage, delivery.VerdictPermanent, sarama.ErrInvalidMessage},
+		{kerr.TopicAuthorizationFailed, delivery.VerdictUnresolvable, sarama.ErrTopicAuthorizationFailed},
+		{kerr.ClusterAuthorizationFailed, delivery.VerdictUnavailable, sarama.ErrClusterAuthorizationFailed},
+		{kerr.PolicyViolation, delivery.VerdictRetryable, sarama.ErrPolicyViolation},
+		{kerr.RequestTimedOut, delivery.VerdictRetryable, sarama.ErrRequestTimedOut},
+		{kerr.UnknownServerError, delivery.VerdictRetryable, sarama.ErrUnknown},
+		{kerr.OutOfOrderSequenceNumber, delivery.VerdictRetryable, sarama.ErrOutOfOrderSequenceNumber},
+		{kerr.InvalidProducerEpoch, delivery.VerdictRetryable, sarama.ErrInvalidProducerEpoch},
+		{kerr.UnknownProducerID, delivery.VerdictRetryable, sarama.ErrUnknownProducerID},
 	} {
 		t.Run(c.answer.Message, func(t *testing.T) {
 			t.Parallel()
@@ -125,7 +125,7 @@ func TestOversizedRecordLeavesNeighboursAlone(t *testing.T) {
 	results := h.DeliverBatch(within(t), batch)
 	for i, err := range results {
 		if i == oversized {
-			wantVerdict(t, err, delivery.IsPermanent)
+			wantVerdict(t, err, delivery.VerdictPermanent)
 			continue
 		}
 		if err != nil {
@@ -144,7 +144,7 @@ func TestOversizedForTheClient(t *testing.T) {
 	big := entry(topic, "order-1", "")
 	big.Payload = bytes.Repeat([]byte("1"), 2<<20)
 	results := h.DeliverBatch(within(t), []delivery.Envelope{big, entry(topic, "order-2", `2`)})
-	wantVerdict(t, results[0], delivery.IsPermanent)
+	wantVerdict(t, results[0], delivery.VerdictPermanent)
 	if results[1] != nil {
 		t.Errorf("neighbour: %v", results[1])
 	}

@@ -2,14 +2,12 @@ package kafka
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
 
 	"github.com/IBM/sarama"
 
-	"github.com/satchel-go/satchel/adapters-kafka/internal/producer"
 	"github.com/satchel-go/satchel/core/claim"
 	"github.com/satchel-go/satchel/core/delivery"
 	"github.com/satchel-go/satchel/core/destination"
@@ -24,8 +22,7 @@ type Handler struct {
 	isTombstone func(topic string) bool
 	maxBytes    int
 
-	main  *producer.Producer
-	alone *producer.Producer // one record per request; connects when it is first needed
+	lanes lanes
 }
 
 var (
@@ -47,8 +44,7 @@ func NewHandler(cfg Config) (*Handler, error) {
 		scope:       claim.All(),
 		isTombstone: cfg.Tombstone,
 		maxBytes:    settings.Producer.MaxMessageBytes,
-		main:        producer.New(cfg.Brokers, settings),
-		alone:       producer.New(cfg.Brokers, aloneConfig(settings)),
+		lanes:       newLanes(cfg.Brokers, settings),
 	}
 	if cfg.Topics != nil {
 		h.scope, h.topics = claim.Targets(cfg.Topics), cfg.Topics
@@ -64,7 +60,7 @@ func (h *Handler) Scope() claim.Scope { return h.scope }
 
 // Connect waits until the cluster is reached, or for the failure of one try. Nothing
 // needs it; it lets a service say at its start that a cluster is down.
-func (h *Handler) Connect(ctx context.Context) error { return classify(h.main.Connect(ctx)) }
+func (h *Handler) Connect(ctx context.Context) error { return classify(h.lanes.main.Connect(ctx)) }
 
 // Deliver implements delivery.Handler: it returns when all in-sync replicas have the
 // record, when the cluster refused it, or when ctx ends. In the last case the record
@@ -95,8 +91,15 @@ func (h *Handler) DeliverBatch(ctx context.Context, batch []delivery.Envelope) [
 	if len(records) == 0 {
 		return results
 	}
-	reachable := sync.OnceValue(func() bool { return h.main.Reachable(ctx, records[0].Topic) }) // slow when it is not
-	for k, err := range h.main.Send(ctx, records) {
+	lane, err := h.lanes.take(ctx, len(records))
+	if err != nil {
+		for _, i := range index {
+			results[i] = classify(err)
+		}
+		return results
+	}
+	reachable := sync.OnceValue(func() bool { return lane.Reachable(ctx, records[0].Topic) }) // slow when it is not
+	for k, err := range lane.Send(ctx, records) {
 		i := index[k]
 		switch {
 		case rejectsRequest(err):
@@ -127,21 +130,19 @@ func (h *Handler) sendAlone(ctx context.Context, e *delivery.Envelope) error {
 	if err != nil {
 		return err
 	}
-	return h.alone.Send(ctx, []*sarama.ProducerMessage{m})[0]
+	return h.lanes.alone.Send(ctx, []*sarama.ProducerMessage{m})[0]
 }
 
 // Fingerprint implements delivery.Fingerprinter: the id of the cluster, the same for
 // every topic, or "" while the cluster is not reached or if it has none. Give this
 // method's result to outbox.Config.Fingerprint to tie entries to their cluster.
-func (h *Handler) Fingerprint(ctx context.Context, _ string) string { return h.main.ClusterID(ctx) }
+func (h *Handler) Fingerprint(ctx context.Context, _ string) string {
+	return h.lanes.main.ClusterID(ctx)
+}
 
 // Close refuses further deliveries, waits until what was handed to the client has its
 // results, and disconnects. When ctx ends first it cuts the connections and returns
 // an error that says how many records were left without a result; what still runs
 // inside the client then ends within its retries. A later Close waits for the end
 // of the first. Deliver returns an error after Close began.
-func (h *Handler) Close(ctx context.Context) error {
-	alone := make(chan error, 1)
-	go func() { alone <- h.alone.Close(ctx) }()
-	return errors.Join(h.main.Close(ctx), <-alone)
-}
+func (h *Handler) Close(ctx context.Context) error { return h.lanes.close(ctx) }

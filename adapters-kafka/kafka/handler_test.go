@@ -127,7 +127,7 @@ func TestFingerprintIsNeverGuessed(t *testing.T) {
 		return nil, nil, false
 	})
 	h := open(t, c.ListenAddrs(), nil)
-	wantVerdict(t, h.Connect(within(t)), delivery.IsUnavailable)
+	wantVerdict(t, h.Connect(within(t)), delivery.VerdictUnavailable)
 	if got := h.Fingerprint(within(t), "orders"); got != "cluster-eu-1" {
 		t.Errorf("fingerprint %q", got)
 	}

@@ -17,8 +17,11 @@ import (
 
 // The default names of the headers that the handler adds.
 const (
-	DefaultMessageIDHeader   = "carrier_id"
-	DefaultEventTypeHeader   = "event_type"
+	// DefaultMessageIDHeader holds the message id.
+	DefaultMessageIDHeader = "carrier_id"
+	// DefaultEventTypeHeader holds the event type.
+	DefaultEventTypeHeader = "event_type"
+	// DefaultContentTypeHeader holds the content type.
 	DefaultContentTypeHeader = "content_type"
 )
 
@@ -31,10 +34,10 @@ type HeaderNames struct {
 	EventType string
 	// ContentType is the header with the content type; empty means "content_type".
 	ContentType string
-	// Prefix starts the names of the headers with propagation context, one for each
-	// namespace; empty means "satchel-". It must be the outbox.Config.ReservedPrefix of
-	// the publishers, which refuse application headers that start with it.
-	Prefix string
+	// ReservedPrefix starts the names of the headers with propagation context, one for
+	// each namespace; empty means "satchel-". It must be the outbox.Config.ReservedPrefix
+	// of the publishers, which refuse application headers that start with it.
+	ReservedPrefix string
 }
 
 // withDefaults returns n with its empty fields filled.
@@ -46,7 +49,7 @@ func (n HeaderNames) withDefaults() HeaderNames {
 		{&n.MessageID, DefaultMessageIDHeader},
 		{&n.EventType, DefaultEventTypeHeader},
 		{&n.ContentType, DefaultContentTypeHeader},
-		{&n.Prefix, outbox.DefaultReservedPrefix},
+		{&n.ReservedPrefix, outbox.DefaultReservedPrefix},
 	} {
 		if *f.field == "" {
 			*f.field = f.standard
@@ -65,37 +68,50 @@ func (n HeaderNames) problems() []error {
 		problems = append(problems, fault.NewInvalid("kafka header names", "are not distinct"))
 	}
 	for _, name := range []string{n.MessageID, n.EventType, n.ContentType} {
-		if strings.HasPrefix(name, n.Prefix) {
+		if strings.HasPrefix(name, n.ReservedPrefix) {
 			problems = append(problems, fault.NewInvalid("kafka header names", "start with the prefix of context headers"))
 			break
 		}
 	}
+	if slices.ContainsFunc(w3c, func(name string) bool { return name == n.MessageID || name == n.EventType || name == n.ContentType }) {
+		problems = append(problems, fault.NewInvalid("kafka header names", "have one of traceparent, tracestate and baggage"))
+	}
 	return problems
 }
 
-// plainTrace are the namespaces that are sent under their own name too, because
-// tracing libraries look for them there.
-var plainTrace = []string{propagation.TraceParent, propagation.TraceState}
+// w3c are the namespaces to which the World Wide Web Consortium gave a header name.
+// They are sent under that name too, because tracing libraries look there.
+var w3c = []string{propagation.TraceParent, propagation.TraceState, propagation.Baggage}
+
+// usualText is room for the names and values of an entry without headers of its own.
+const usualText = 192
 
 // headers returns the headers of an entry in their fixed order. Of two with one
 // name, ours comes last: Kafka clients take the last one as the one that counts.
 func (n HeaderNames) headers(e *delivery.Envelope) []sarama.RecordHeader {
-	out := make([]sarama.RecordHeader, 0, len(e.Headers)+3+len(e.Metadata.Context)+len(plainTrace))
+	out := make([]sarama.RecordHeader, 0, len(e.Headers)+3+len(e.Metadata.Context)+len(w3c))
+	text := make([]byte, 0, usualText) // one allocation for all names and values
+	bytesOf := func(s string) []byte {
+		text = append(text, s...)
+		return text[len(text)-len(s) : len(text) : len(text)]
+	}
 	add := func(name, value string) {
-		out = append(out, sarama.RecordHeader{Key: []byte(name), Value: []byte(value)})
+		out = append(out, sarama.RecordHeader{Key: bytesOf(name), Value: bytesOf(value)})
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.Headers)) {
+		if _, captured := e.Metadata.Context[name]; captured && slices.Contains(w3c, name) {
+			continue // two values would leave it to each reader which one counts
+		}
 		add(name, e.Headers[name])
 	}
 	add(n.MessageID, e.MessageID.String())
 	add(n.EventType, e.EventType)
 	add(n.ContentType, e.ContentType)
 	for _, namespace := range slices.Sorted(maps.Keys(e.Metadata.Context)) {
-		add(n.Prefix+namespace, contextText(e.Metadata.Context[namespace]))
+		add(n.ReservedPrefix+namespace, contextText(e.Metadata.Context[namespace]))
 	}
-	for _, namespace := range plainTrace {
-		doc, captured := e.Metadata.Context[namespace]
-		if _, own := e.Headers[namespace]; captured && !own {
+	for _, namespace := range w3c {
+		if doc, captured := e.Metadata.Context[namespace]; captured {
 			add(namespace, contextText(doc))
 		}
 	}

@@ -39,7 +39,7 @@ func TestMessageOf(t *testing.T) {
 			"tenant":      json.RawMessage(`{"id":1}`),
 		}},
 	}
-	names := HeaderNames{Prefix: "x-"}
+	names := HeaderNames{ReservedPrefix: "x-"}
 	m, err := newUnconnected(t, Config{Names: names}).record(&e)
 	if err != nil {
 		t.Fatal(err)
@@ -63,6 +63,58 @@ func TestMessageOfForeignRecord(t *testing.T) {
 	t.Parallel()
 	got := MessageOf(&sarama.ConsumerMessage{Headers: []*sarama.RecordHeader{nil, {Key: []byte("a")}, {Key: []byte("a"), Value: []byte("last")}}})
 	if got.ID != "" || got.Key != nil || got.Value != nil || got.Context != nil || got.Headers["a"] != "last" {
+		t.Errorf("message %+v", got)
+	}
+}
+
+// Context with a W3C name is found under that name too; what satchel captured counts
+// more, since something between may have rewritten the other.
+func TestMessageOfW3CContext(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		headers []string // name and value, in turn
+		context map[string]string
+	}{
+		{"plain", []string{"traceparent", "00-a", "tracestate", "v=1", "baggage", "u=7"}, map[string]string{"traceparent": `"00-a"`, "tracestate": `"v=1"`, "baggage": `"u=7"`}},
+		{"both", []string{"satchel-baggage", "u=7", "baggage", "u=8"}, map[string]string{"baggage": `"u=7"`}},
+		{"both, the other way round", []string{"baggage", "u=8", "satchel-baggage", "u=7"}, map[string]string{"baggage": `"u=7"`}},
+		{"the last counts", []string{"baggage", "u=8", "baggage", "u=9"}, map[string]string{"baggage": `"u=9"`}},
+		{"none", nil, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			record := &sarama.ConsumerMessage{}
+			for i := 0; i < len(c.headers); i += 2 {
+				record.Headers = append(record.Headers, &sarama.RecordHeader{Key: []byte(c.headers[i]), Value: []byte(c.headers[i+1])})
+			}
+			m := MessageOf(record)
+			got := make(map[string]string)
+			for namespace, doc := range m.Context {
+				got[namespace] = string(doc)
+			}
+			if !maps.Equal(got, c.context) {
+				t.Errorf("context %v, want %v", got, c.context)
+			}
+			if m.Headers != nil {
+				t.Errorf("headers %v: context is not the application's", m.Headers)
+			}
+		})
+	}
+}
+
+// An application may send the headers itself, as long as nothing is captured.
+func TestW3CHeadersOfTheApplication(t *testing.T) {
+	t.Parallel()
+	e := delivery.Envelope{
+		MessageID: someID(t), Destination: "orders", EventType: "a", Payload: []byte(`1`), ContentType: outbox.JSONContentType,
+		Headers: map[string]string{"baggage": "u=1"},
+	}
+	m, err := newUnconnected(t, Config{}).record(&e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := MessageOf(received(t, m)); string(got.Context["baggage"]) != `"u=1"` || got.Headers != nil {
 		t.Errorf("message %+v", got)
 	}
 }

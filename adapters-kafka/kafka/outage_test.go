@@ -52,8 +52,8 @@ func silentBroker(t *testing.T) string {
 func TestNoBrokerAnswers(t *testing.T) {
 	t.Parallel()
 	h := open(t, []string{closedPort(t)}, nil)
-	wantVerdict(t, h.Deliver(within(t), entry("orders", "order-1", `1`)), delivery.IsUnavailable)
-	wantVerdict(t, h.Connect(within(t)), delivery.IsUnavailable)
+	wantVerdict(t, h.Deliver(within(t), entry("orders", "order-1", `1`)), delivery.VerdictUnavailable)
+	wantVerdict(t, h.Connect(within(t)), delivery.VerdictUnavailable)
 	if got := h.Fingerprint(within(t), "orders"); got != "" {
 		t.Errorf("fingerprint %q of a cluster that was never reached", got)
 	}
@@ -78,7 +78,7 @@ func TestProducerIDRefused(t *testing.T) {
 			t.Parallel()
 			c, h, topic := faulty(t, 1)
 			fault := c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.InitProducerID}, TopLevel: true, Err: answer, Count: -1})
-			wantVerdict(t, h.Deliver(within(t), entry(topic, "order-1", `1`)), delivery.IsUnavailable)
+			wantVerdict(t, h.Deliver(within(t), entry(topic, "order-1", `1`)), delivery.VerdictUnavailable)
 			if fault.Hits() == 0 {
 				t.Error("the fault was not hit")
 			}
@@ -97,7 +97,7 @@ func TestClusterGoesAway(t *testing.T) {
 	c, h, topic := faulty(t, 1)
 	deliver(t, h, entry(topic, "order-1", `1`))
 	c.Close()
-	wantVerdict(t, h.Deliver(within(t), entry(topic, "order-1", `2`)), delivery.IsUnavailable)
+	wantVerdict(t, h.Deliver(within(t), entry(topic, "order-1", `2`)), delivery.VerdictUnavailable)
 }
 
 // An attempt whose time is up before there was a connection is the cluster's fault.
@@ -107,7 +107,7 @@ func TestSilentBrokerWhileConnecting(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()
 	err := h.Deliver(ctx, entry("orders", "order-1", `1`))
-	wantVerdict(t, err, delivery.IsUnavailable)
+	wantVerdict(t, err, delivery.VerdictUnavailable)
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("the end of the context is not in the error: %v", err)
 	}
@@ -120,7 +120,7 @@ func TestCancelledWhileConnecting(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(errors.New("lease lost"))
 	err := h.Deliver(ctx, entry("orders", "order-1", `1`))
-	wantVerdict(t, err, delivery.Retryable)
+	wantVerdict(t, err, delivery.VerdictRetryable)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
@@ -157,7 +157,7 @@ func TestBrokerDoesNotAnswerInTime(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() { <-reached; cancel() }()
 	err := h.Deliver(ctx, entry(topic, "order-1", `2`))
-	wantVerdict(t, err, delivery.Retryable)
+	wantVerdict(t, err, delivery.VerdictRetryable)
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("error %v", err)
 	}
@@ -195,10 +195,10 @@ func TestUnknownTopic(t *testing.T) {
 	c, h, topic := faulty(t, 1)
 	const late = "created-later"
 	for range 3 {
-		wantVerdict(t, h.Deliver(within(t), entry(late, "order-1", `1`)), delivery.IsUnresolvable)
+		wantVerdict(t, h.Deliver(within(t), entry(late, "order-1", `1`)), delivery.VerdictUnresolvable)
 	}
 	// The client now refuses to ask about this topic for a while; others go on.
-	wantVerdict(t, h.Deliver(within(t), entry(late, "order-1", `1`)), delivery.IsUnavailable)
+	wantVerdict(t, h.Deliver(within(t), entry(late, "order-1", `1`)), delivery.VerdictUnavailable)
 	deliver(t, h, entry(topic, "order-1", `1`))
 	if c.TopicInfo(late) != nil {
 		t.Error("asking for a topic created it")
@@ -225,6 +225,6 @@ func TestTopicNamesThatNoClusterAccepts(t *testing.T) {
 	t.Parallel()
 	h := open(t, []string{closedPort(t)}, nil) // refused without a cluster
 	for _, topic := range []string{".", "..", "a b", "ä", "a/b", string(make([]byte, 10))} {
-		wantVerdict(t, h.Deliver(within(t), entry(topic, "order-1", `1`)), delivery.IsPermanent)
+		wantVerdict(t, h.Deliver(within(t), entry(topic, "order-1", `1`)), delivery.VerdictPermanent)
 	}
 }

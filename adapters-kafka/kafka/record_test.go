@@ -46,10 +46,11 @@ func TestHeaderOrder(t *testing.T) {
 	e := delivery.Envelope{
 		MessageID: someID(t), Destination: "orders", EventType: "order.confirmed",
 		Payload: []byte(`{"a":1}`), ContentType: outbox.JSONContentType,
-		Headers: map[string]string{"zone": "eu", "Accept": "x", "carrier_id": "the application's own", "tracestate": "own"},
+		Headers: map[string]string{"zone": "eu", "Accept": "x", "carrier_id": "the application's own", "tracestate": "own", "grpc-baggage": "own"},
 		Metadata: outbox.Metadata{
 			Context: map[string]json.RawMessage{
 				"tracestate":  json.RawMessage(`"vendor=1"`),
+				"baggage":     json.RawMessage(`"user=7"`),
 				"traceparent": json.RawMessage(`"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"`),
 				"correlation": json.RawMessage(`"quoted \"text\" ä"`),
 				"tenant":      json.RawMessage(`{"id": 12345678901234567890}`),
@@ -61,7 +62,7 @@ func TestHeaderOrder(t *testing.T) {
 	own := []string{
 		"Accept: x",
 		"carrier_id: the application's own",
-		"tracestate: own",
+		"grpc-baggage: own",
 		"zone: eu",
 	}
 	trace := "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -74,23 +75,29 @@ func TestHeaderOrder(t *testing.T) {
 			"carrier_id: 0190b3a0-7c4e-7d2a-8f00-0123456789ab",
 			"event_type: order.confirmed",
 			"content_type: application/json",
+			"satchel-baggage: user=7",
 			`satchel-correlation: quoted "text" ä`,
 			"satchel-level: 7",
 			`satchel-tenant: {"id": 12345678901234567890}`,
 			"satchel-traceparent: "+trace,
 			"satchel-tracestate: vendor=1",
 			"traceparent: "+trace,
+			"tracestate: vendor=1",
+			"baggage: user=7",
 		)},
-		{"configured", HeaderNames{MessageID: "outbox-id", EventType: "type", ContentType: "ct", Prefix: "x-"}, append(slices.Clone(own),
+		{"configured", HeaderNames{MessageID: "outbox-id", EventType: "type", ContentType: "ct", ReservedPrefix: "x-"}, append(slices.Clone(own),
 			"outbox-id: 0190b3a0-7c4e-7d2a-8f00-0123456789ab",
 			"type: order.confirmed",
 			"ct: application/json",
+			"x-baggage: user=7",
 			`x-correlation: quoted "text" ä`,
 			"x-level: 7",
 			`x-tenant: {"id": 12345678901234567890}`,
 			"x-traceparent: "+trace,
 			"x-tracestate: vendor=1",
 			"traceparent: "+trace,
+			"tracestate: vendor=1",
+			"baggage: user=7",
 		)},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -57,6 +57,13 @@ func producerProblems(c *sarama.Config) []error {
 	return problems
 }
 
+// bulkConfig is c for a producer that lets a request wait for company.
+func bulkConfig(c *sarama.Config) *sarama.Config {
+	bulk := *c
+	bulk.Producer.Flush.Frequency = company
+	return &bulk
+}
+
 // aloneConfig is c for a producer that puts one record into each request.
 func aloneConfig(c *sarama.Config) *sarama.Config {
 	alone := *c

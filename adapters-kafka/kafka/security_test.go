@@ -36,7 +36,7 @@ func TestAuthentication(t *testing.T) {
 			deliver(t, with("hunter2"), entry("orders", "order-1", `1`))
 
 			err := with("wrong-password").Deliver(within(t), entry("orders", "order-1", `2`))
-			wantVerdict(t, err, delivery.IsUnavailable)
+			wantVerdict(t, err, delivery.VerdictUnavailable)
 			if strings.Contains(err.Error(), "wrong-password") {
 				t.Errorf("the error repeats the password: %v", err)
 			}
@@ -55,7 +55,7 @@ func TestEncryption(t *testing.T) {
 	deliver(t, trusting, entry("orders", "order-1", `1`))
 
 	wary := open(t, c.ListenAddrs(), func(cfg *kafka.Config) { cfg.TLS = &tls.Config{} })
-	wantVerdict(t, wary.Deliver(within(t), entry("orders", "order-1", `2`)), delivery.IsUnavailable)
+	wantVerdict(t, wary.Deliver(within(t), entry("orders", "order-1", `2`)), delivery.VerdictUnavailable)
 }
 
 func selfSigned(t *testing.T) (tls.Certificate, *x509.CertPool) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/IBM/sarama"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/satchel-go/satchel/adapters-kafka/kafkainbox"
 	"github.com/satchel-go/satchel/core/fault"
 	"github.com/satchel-go/satchel/core/memstore"
+	"github.com/satchel-go/satchel/core/outbox"
 )
 
 func TestConfigProblems(t *testing.T) {
@@ -32,6 +34,21 @@ func TestConfigProblems(t *testing.T) {
 			"negative", func(c *config) { c.MaxAttempts, c.MinBackoff, c.MaxBackoff, c.CloseTimeout = -1, -1, -1, -1 },
 			[]string{"max attempts", "min backoff", "max backoff", "close timeout"},
 		},
+		{"at the bounds", func(c *config) {
+			c.MaxAttempts, c.MinBackoff, c.MaxBackoff, c.CloseTimeout = outbox.MaxMaxAttempts, kafkainbox.MaxPause, kafkainbox.MaxPause, kafkainbox.MaxCloseTimeout
+			c.Group, c.Source = strings.Repeat("ä", 255), "billing"
+		}, nil},
+		{
+			"beyond the bounds", func(c *config) {
+				c.MinBackoff, c.MaxBackoff, c.CloseTimeout = kafkainbox.MaxPause+1, kafkainbox.MaxPause+1, kafkainbox.MaxCloseTimeout+1
+			},
+			[]string{"min backoff", "max backoff", "close timeout"},
+		},
+		{"backoff upside down", func(c *config) { c.MinBackoff, c.MaxBackoff = time.Second, time.Second-1 }, []string{"max backoff"}},
+		{"backoff above the default longest", func(c *config) { c.MinBackoff = kafkainbox.DefaultMaxBackoff + 1 }, nil},
+		{"longest backoff below the default shortest", func(c *config) { c.MaxBackoff = kafkainbox.DefaultMinBackoff - 1 }, []string{"max backoff"}},
+		{"blank group", func(c *config) { c.Group = " " }, []string{"kafka group"}},
+		{"group too long", func(c *config) { c.Group, c.Source = strings.Repeat("g", 256), "billing" }, []string{"kafka group"}},
 		{"source too long", func(c *config) { c.Source = strings.Repeat("s", 256) }, []string{"inbox source"}},
 		{"default source too long", func(c *config) { c.Group = strings.Repeat("g", 250) }, []string{"inbox source"}},
 		{"header names", func(c *config) { c.Names.EventType = kafka.DefaultMessageIDHeader }, []string{"kafka header names"}},
@@ -44,7 +61,7 @@ func TestConfigProblems(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			store := memstore.New(memstore.Options{})
+			store := memstore.New(memstore.Config{})
 			cfg := config{
 				Connection: kafka.Connection{Brokers: []string{"h:1"}}, Sarama: kafkainbox.DefaultSaramaConfig(),
 				Group: "billing", Topics: []string{"orders"}, Processor: memstore.NewProcessor(store),

@@ -20,7 +20,7 @@ const maxErrorText = 500
 // deadLetter is the record as it came, with headers that say why it is here and where
 // it came from. Those of an earlier stay in a dead-letter topic are replaced.
 func (r *run[Tx]) deadLetter(record *sarama.ConsumerMessage, why *RecordError) *sarama.ProducerMessage {
-	prefix := r.cfg.Names.Prefix
+	prefix := r.cfg.Names.ReservedPrefix
 	if prefix == "" {
 		prefix = outbox.DefaultReservedPrefix
 	}

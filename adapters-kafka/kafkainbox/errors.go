@@ -19,10 +19,10 @@ const (
 // RecordError says which record could not be processed. Run returns it when there is
 // no dead-letter topic, or when the record could not be stored in it.
 type RecordError struct {
-	Topic     string
-	Partition int32
-	Offset    int64
-	Reason    Reason
+	Topic     string // where the record is, with Partition and Offset
+	Partition int32  // in the topic
+	Offset    int64  // in the partition; the next Run begins here
+	Reason    Reason // why it cannot be processed
 	// Attempts is how often the record was tried.
 	Attempts int
 	// Err is the error of the last attempt, joined with that of the dead-letter topic.

@@ -24,7 +24,7 @@ func Example() {
 	sendTwice(cluster.ListenAddrs(), "0190b3a0-7c4e-7d2a-8f00-0123456789ab", "order-42")
 	sendTwice(cluster.ListenAddrs(), "0190b3a0-7c4e-7d2a-8f00-0123456789ac", "order-43")
 
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	consumer, err := kafkainbox.New(kafkainbox.Config[*memstore.Tx]{

@@ -36,7 +36,7 @@ func (r *run[Tx]) process(ctx context.Context, record *sarama.ConsumerMessage) e
 			charged++
 		}
 		switch {
-		case delivery.VerdictOf(err) == delivery.IsPermanent:
+		case delivery.VerdictOf(err) == delivery.VerdictPermanent:
 			return r.failed(ctx, record, Refused, charged, err)
 		case charged >= r.cfg.MaxAttempts:
 			return r.failed(ctx, record, Exhausted, charged, err)
@@ -67,9 +67,9 @@ func (r *run[Tx]) attempt(ctx context.Context, id inbox.Message, m kafka.Message
 		return err
 	})
 	switch delivery.VerdictOf(err) {
-	case delivery.IsUnresolvable, delivery.IsUnavailable:
+	case delivery.VerdictUnresolvable, delivery.VerdictUnavailable:
 		return true, err
-	case delivery.IsPermanent:
+	case delivery.VerdictPermanent:
 		return false, err
 	default:
 		return !began || fault.Retryable(err), err
@@ -106,7 +106,7 @@ func (r *run[Tx]) failed(ctx context.Context, record *sarama.ConsumerMessage, re
 }
 
 // pause doubles from MinBackoff to MaxBackoff; a longer wait that was asked for is
-// granted up to an hour.
+// granted up to [MaxPause].
 func (r *run[Tx]) pause(failures int, asked time.Duration) time.Duration {
 	pause := r.cfg.MaxBackoff
 	if failures < 30 { // beyond that the shift would overflow any sensible start
@@ -114,7 +114,7 @@ func (r *run[Tx]) pause(failures int, asked time.Duration) time.Duration {
 			pause = min(pause, d)
 		}
 	}
-	return max(pause, min(asked, time.Hour))
+	return max(pause, min(asked, MaxPause))
 }
 
 // wait reports whether d passed before ctx ended.

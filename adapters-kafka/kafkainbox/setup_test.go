@@ -44,7 +44,7 @@ func newBench(t *testing.T, partitions int32) *bench {
 	c := kafkatest.Fake(t)
 	return &bench{
 		T: t, cluster: c, brokers: c.ListenAddrs(), topic: kafkatest.Topic(t, c.ListenAddrs(), partitions),
-		store: memstore.New(memstore.Options{}), changed: make(chan struct{}, 1),
+		store: memstore.New(memstore.Config{}), changed: make(chan struct{}, 1),
 	}
 }
 

@@ -57,7 +57,7 @@ func conformance[P any](t *testing.T, op service.Operation[P], known string, und
 		New:                func(t *testing.T) delivery.Handler { return build(t, (&kept[P]{}).keep) },
 		Known:              known,
 		Undecodable:        undecodable,
-		UndecodableVerdict: delivery.Retryable,
+		UndecodableVerdict: delivery.VerdictRetryable,
 		Failing: func(t *testing.T, err error) delivery.Handler {
 			return build(t, func(context.Context, P) error { return err })
 		},

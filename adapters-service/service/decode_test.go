@@ -72,7 +72,7 @@ func TestUndecodablePayloadIsRetryableAndQuotesNothing(t *testing.T) {
 			if !errors.As(err, &decoding) || ran {
 				t.Fatalf("want a *DecodeError and no call, got %v, call: %v", err, ran)
 			}
-			if v := delivery.VerdictOf(err); v != delivery.Retryable {
+			if v := delivery.VerdictOf(err); v != delivery.VerdictRetryable {
 				t.Errorf("verdict %s, want retryable", v)
 			}
 			text := err.Error()

@@ -27,7 +27,7 @@ var Charge = service.MustOperation("billing.charge",
 // store of this example is in memory; with PostgreSQL the rest stays as it is.
 func Example() {
 	ctx := context.Background()
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	publisher := memstore.NewPublisher(store, outbox.Config{})
 
 	registry := service.NewRegistry()
@@ -72,7 +72,7 @@ func Example() {
 // here it sends the next step, and step and outcome commit together.
 func ExampleHandleTx() {
 	ctx := context.Background()
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	publisher := memstore.NewPublisher(store, outbox.Config{})
 	ship := service.MustOperation[string]("shipping.ship")
 

@@ -12,11 +12,15 @@ import (
 	"github.com/satchel-go/satchel/core/fault"
 )
 
+// MaxTimeout is the longest timeout of an operation, 366 days: that of a relay's own
+// delivery timeout, beyond which it would never be over.
+const MaxTimeout = 366 * 24 * time.Hour
+
 // HandlerOptions adjust how an operation is handled. The zero value is ready to use.
 type HandlerOptions struct {
 	// Timeout bounds one call through its context; 0 means the relay's own delivery
-	// timeout alone. A function that ignores its context is not interrupted, and what
-	// it returns counts.
+	// timeout alone, at most [MaxTimeout]. A function that ignores its context is not
+	// interrupted, and what it returns counts.
 	Timeout time.Duration
 }
 
@@ -103,8 +107,8 @@ func problemsOf[P any](op Operation[P], noFunction bool, opts HandlerOptions) er
 	if noFunction {
 		refuse("function", "is nil")
 	}
-	if opts.Timeout < 0 {
-		refuse("timeout", "is negative")
+	if opts.Timeout < 0 || opts.Timeout > MaxTimeout {
+		refuse("timeout", "is negative or longer than 366 days")
 	}
 	return errors.Join(problems...)
 }

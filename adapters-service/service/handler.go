@@ -22,6 +22,17 @@ type Config struct {
 	Middleware []Middleware
 }
 
+// Validate returns all problems joined, each a *fault.Invalid, or nil.
+func (c Config) Validate() error {
+	var problems []error
+	for i, m := range c.Middleware {
+		if m == nil {
+			problems = append(problems, fault.NewInvalid(fmt.Sprintf("middleware %d", i), "is nil"))
+		}
+	}
+	return errors.Join(problems...)
+}
+
 // Handler is the delivery.Handler of the destination type SERVICE.
 type Handler struct {
 	registry   *Registry
@@ -37,13 +48,7 @@ func NewHandler(reg *Registry, cfg Config) (*Handler, error) {
 	if reg == nil {
 		return nil, fault.NewInvalid("service registry", "is nil")
 	}
-	problems := []error{reg.build()}
-	for i, m := range cfg.Middleware {
-		if m == nil {
-			problems = append(problems, fault.NewInvalid(fmt.Sprintf("middleware %d", i), "is nil"))
-		}
-	}
-	if err := errors.Join(problems...); err != nil {
+	if err := errors.Join(reg.build(), cfg.Validate()); err != nil {
 		return nil, err
 	}
 	return &Handler{registry: reg, middleware: append([]Middleware(nil), cfg.Middleware...)}, nil

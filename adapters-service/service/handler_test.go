@@ -26,12 +26,12 @@ func TestOutcomeIsTheFunctionsOwn(t *testing.T) {
 		err     error
 		verdict delivery.Verdict
 	}{
-		{"nil", nil, delivery.Delivered},
-		{"plain", errBusy, delivery.Retryable},
-		{"permanent", delivery.Permanent(errBusy), delivery.IsPermanent},
-		{"unresolvable", delivery.Unresolvable(errBusy), delivery.IsUnresolvable},
-		{"unavailable", delivery.Unavailable(errBusy), delivery.IsUnavailable},
-		{"own deadline", context.DeadlineExceeded, delivery.Retryable},
+		{"nil", nil, delivery.VerdictDelivered},
+		{"plain", errBusy, delivery.VerdictRetryable},
+		{"permanent", delivery.Permanent(errBusy), delivery.VerdictPermanent},
+		{"unresolvable", delivery.Unresolvable(errBusy), delivery.VerdictUnresolvable},
+		{"unavailable", delivery.Unavailable(errBusy), delivery.VerdictUnavailable},
+		{"own deadline", context.DeadlineExceeded, delivery.VerdictRetryable},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -53,7 +53,7 @@ func TestUnknownAndPausedTargetsAreUnresolvable(t *testing.T) {
 	for target, want := range map[string]error{"b": service.ErrUnknownTarget, "": service.ErrUnknownTarget, "a": service.ErrPaused} {
 		reg.Pause("a")
 		err := h.Deliver(t.Context(), envelope(target, `{}`))
-		if !errors.Is(err, want) || delivery.VerdictOf(err) != delivery.IsUnresolvable {
+		if !errors.Is(err, want) || delivery.VerdictOf(err) != delivery.VerdictUnresolvable {
 			t.Errorf("target %q: got %v", target, err)
 		}
 	}
@@ -65,7 +65,7 @@ func TestPanicIsARetryableErrorOfTheRelay(t *testing.T) {
 	must(t, service.Handle(reg, service.MustOperation[order]("a"), func(context.Context, order) error { panic("no") }, service.HandlerOptions{}))
 	err := delivery.Attempt(t.Context(), handlerOf(t, reg, service.Config{}), envelope("a", `{}`))
 	var panicked *delivery.PanicError
-	if !errors.As(err, &panicked) || delivery.VerdictOf(err) != delivery.Retryable {
+	if !errors.As(err, &panicked) || delivery.VerdictOf(err) != delivery.VerdictRetryable {
 		t.Fatalf("got %v", err)
 	}
 }
@@ -87,7 +87,7 @@ func TestTimeoutEndsTheContextAndIsNamed(t *testing.T) {
 		if !errors.Is(err, service.ErrTimeout) || !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), `"slow"`) {
 			t.Errorf("got %v, want the timeout of the operation", err)
 		}
-		if v := delivery.VerdictOf(err); v != delivery.Retryable {
+		if v := delivery.VerdictOf(err); v != delivery.VerdictRetryable {
 			t.Errorf("verdict %s", v)
 		}
 
@@ -120,7 +120,7 @@ func TestVerdictSurvivesTheTimeout(t *testing.T) {
 		}, service.HandlerOptions{Timeout: time.Second}))
 		h := handlerOf(t, reg, service.Config{})
 		must(t, h.Deliver(t.Context(), envelope("late", `{}`)))
-		if v := delivery.VerdictOf(h.Deliver(t.Context(), envelope("refusing", `{}`))); v != delivery.IsPermanent {
+		if v := delivery.VerdictOf(h.Deliver(t.Context(), envelope("refusing", `{}`))); v != delivery.VerdictPermanent {
 			t.Errorf("verdict %s, want permanent", v)
 		}
 	})
@@ -217,7 +217,7 @@ func TestMiddlewareDecidesTheOutcome(t *testing.T) {
 	must(t, service.Handle(reg, service.MustOperation[order]("a"), func(context.Context, order) error { return errBusy }, service.HandlerOptions{}))
 	must(t, handlerOf(t, reg, service.Config{Middleware: []service.Middleware{skip}}).Deliver(t.Context(), envelope("a", `{}`)))
 	err := handlerOf(t, reg, service.Config{Middleware: []service.Middleware{judge}}).Deliver(t.Context(), envelope("a", `[]`))
-	if delivery.VerdictOf(err) != delivery.IsPermanent {
+	if delivery.VerdictOf(err) != delivery.VerdictPermanent {
 		t.Fatalf("got %v, want the middleware's verdict", err)
 	}
 }
@@ -248,7 +248,7 @@ func TestRegistryChangesWhileEntriesAreDelivered(t *testing.T) {
 				if err := h.Deliver(t.Context(), envelope("steady", `{}`)); err != nil {
 					t.Error(err)
 				}
-				if err := h.Deliver(t.Context(), envelope("x.old", `{}`)); err != nil && delivery.VerdictOf(err) != delivery.IsUnresolvable {
+				if err := h.Deliver(t.Context(), envelope("x.old", `{}`)); err != nil && delivery.VerdictOf(err) != delivery.VerdictUnresolvable {
 					t.Error(err)
 				}
 				if !slices.Contains(reg.Targets(), "steady") {

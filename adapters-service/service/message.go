@@ -16,16 +16,21 @@ type Message struct {
 	// Operation is the id of the operation that handles the entry.
 	Operation string
 	// Target is the id that the entry carries: Operation, or an alias of it.
-	Target        string
-	EventType     string
+	Target string
+	// EventType says what happened; unless the operation sets another it is its id.
+	EventType string
+	// AggregateType describes AggregateID; both are empty for an entry without an order.
 	AggregateType string
-	AggregateID   string
+	// AggregateID is what orders the entry, see WithAggregate.
+	AggregateID string
 	// Headers are the application's own; nil when there are none.
 	Headers map[string]string
 	// Attempt numbers this attempt, 1 for the first that is charged.
-	Attempt     int
+	Attempt int
+	// MaxAttempts is the attempt after which the entry is dead-lettered.
 	MaxAttempts int
-	CreatedAt   time.Time
+	// CreatedAt is when the entry was written, by the database's clock.
+	CreatedAt time.Time
 	// ScheduledAt is zero for an entry that was not scheduled.
 	ScheduledAt time.Time
 }

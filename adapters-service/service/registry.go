@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"slices"
@@ -12,10 +13,12 @@ import (
 )
 
 // Registry holds the operations that this node handles. It may be changed while a
-// relay runs: the next claim follows. It is safe for concurrent use. Make one with
-// [NewRegistry]; operations are added with [Handle] and [HandleTx].
+// relay runs: the next claim follows. The zero value is empty and ready to use; a
+// Registry is safe for concurrent use and must not be copied. Operations are added with
+// [Handle] and [HandleTx].
 type Registry struct {
-	// now is replaced as a whole by each change, so that a delivery takes no lock.
+	// now is replaced as a whole by each change, so that a delivery takes no lock; nil
+	// before the first.
 	now atomic.Pointer[table]
 
 	change   sync.Mutex // held by those who replace now
@@ -30,12 +33,14 @@ type table struct {
 	live   []string            // the targets of operations that are not paused, sorted
 }
 
+// empty is the table of a registry that was never changed. A claim scope refuses nil.
+var empty = &table{live: []string{}}
+
 // NewRegistry returns an empty registry.
-func NewRegistry() *Registry {
-	reg := &Registry{}
-	reg.now.Store(&table{live: []string{}})
-	return reg
-}
+func NewRegistry() *Registry { return &Registry{} }
+
+// table returns the current state.
+func (reg *Registry) table() *table { return cmp.Or(reg.now.Load(), empty) }
 
 // Remove takes an operation out, with its aliases, and reports whether it was there.
 // Calls that run are not interrupted. Entries that were claimed before are not charged
@@ -78,11 +83,11 @@ func (reg *Registry) Resume(id string) bool {
 
 // Targets returns the ids, aliases included, of the operations that are not paused,
 // sorted. It is what the node claims.
-func (reg *Registry) Targets() []string { return slices.Clone(reg.now.Load().live) }
+func (reg *Registry) Targets() []string { return slices.Clone(reg.table().live) }
 
 // lookup returns the route of a target, or ErrUnknownTarget or ErrPaused.
 func (reg *Registry) lookup(target string) (*route, error) {
-	t := reg.now.Load()
+	t := reg.table()
 	r, ok := t.routes[target]
 	if !ok {
 		return nil, ErrUnknownTarget
@@ -96,6 +101,9 @@ func (reg *Registry) lookup(target string) (*route, error) {
 // add registers r unless there are problems with it, and remembers all problems until
 // the registry is built.
 func (reg *Registry) add(r *route, problems error) error {
+	if reg == nil {
+		return errors.Join(problems, fault.NewInvalid("service registry", "is nil"))
+	}
 	err := problems
 	if err == nil {
 		reg.update(func(t *table) bool {
@@ -150,7 +158,7 @@ func (reg *Registry) build() error {
 func (reg *Registry) update(change func(*table) bool) bool {
 	reg.change.Lock()
 	defer reg.change.Unlock()
-	old := reg.now.Load()
+	old := reg.table()
 	t := &table{routes: maps.Clone(old.routes), paused: maps.Clone(old.paused), live: []string{}}
 	if t.routes == nil {
 		t.routes, t.paused = map[string]*route{}, map[string]struct{}{}

@@ -73,12 +73,19 @@ func TestNewHandlerJoinsAllProblems(t *testing.T) {
 	_ = service.Handle(reg, service.MustOperation[order]("a"), nil, service.HandlerOptions{Timeout: -time.Second})
 	_ = service.Handle(reg, service.Operation[order]{}, chargeCard, service.HandlerOptions{})
 	_ = service.Handle(reg, service.Alias(service.MustOperation[order]("b"), " "), chargeCard, service.HandlerOptions{})
-	_, err := service.NewHandler(reg, service.Config{Middleware: []service.Middleware{nil}})
+	_ = service.Handle(reg, service.MustOperation[order]("c"), chargeCard, service.HandlerOptions{Timeout: service.MaxTimeout + 1})
+	must(t, service.Handle(reg, service.MustOperation[order]("d"), chargeCard, service.HandlerOptions{Timeout: service.MaxTimeout}))
+	cfg := service.Config{Middleware: []service.Middleware{nil}}
+	if err := cfg.Validate(); !fault.IsInvalid(err) {
+		t.Errorf("Validate: %v", err)
+	}
+	_, err := service.NewHandler(reg, cfg)
 	if !fault.IsInvalid(err) {
 		t.Fatalf("want *fault.Invalid values, got %v", err)
 	}
 	for _, want := range []string{
-		`"a": function is nil`, `"a": timeout is negative`, `"": id is blank`, `"b": alias is blank`, "middleware 0 is nil",
+		`"a": function is nil`, `"a": timeout is negative`, `"": id is blank`, `"b": alias is blank`,
+		`"c": timeout is negative or longer`, "middleware 0 is nil",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is missing from:\n%v", want, err)
@@ -86,6 +93,9 @@ func TestNewHandlerJoinsAllProblems(t *testing.T) {
 	}
 	if _, err := service.NewHandler(nil, service.Config{}); !fault.IsInvalid(err) {
 		t.Errorf("nil registry: got %v", err)
+	}
+	if err := service.Handle(nil, service.MustOperation[order]("a"), chargeCard, service.HandlerOptions{}); !fault.IsInvalid(err) {
+		t.Errorf("Handle with a nil registry: got %v", err)
 	}
 }
 
@@ -98,6 +108,32 @@ func TestRunningHandlerIsNotTouchedByALateProblem(t *testing.T) {
 		t.Fatal("a duplicate was accepted at run time")
 	}
 	handlerOf(t, reg, service.Config{}) // the caller knows: a second handler can be built
+}
+
+func TestZeroRegistry(t *testing.T) {
+	t.Parallel()
+	for name, use := range map[string]func(*service.Registry) bool{
+		"Targets": func(reg *service.Registry) bool { ids := reg.Targets(); return ids != nil && len(ids) == 0 },
+		"Pause":   func(reg *service.Registry) bool { return !reg.Pause("a") },
+		"Resume":  func(reg *service.Registry) bool { return !reg.Resume("a") },
+		"Remove":  func(reg *service.Registry) bool { return !reg.Remove("a") },
+		"Deliver": func(reg *service.Registry) bool {
+			err := handlerOf(t, reg, service.Config{}).Deliver(t.Context(), envelope("a", `{}`))
+			return errors.Is(err, service.ErrUnknownTarget)
+		},
+		"Scope": func(reg *service.Registry) bool { return len(scope(t, handlerOf(t, reg, service.Config{}))) == 0 },
+		"Handle": func(reg *service.Registry) bool {
+			must(t, service.Handle(reg, service.MustOperation[order]("a"), chargeCard, service.HandlerOptions{}))
+			return slices.Equal(reg.Targets(), []string{"a"})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if !use(new(service.Registry)) {
+				t.Error("a zero registry does not behave like an empty one")
+			}
+		})
+	}
 }
 
 // scope resolves what a relay would claim with h.
@@ -123,16 +159,16 @@ func TestScopeIsLive(t *testing.T) {
 		want    []string
 		verdict delivery.Verdict
 	}{
-		{"empty", func() bool { return len(reg.Targets()) == 0 }, nil, delivery.IsUnresolvable},
-		{"added", func() bool { return add() == nil }, []string{"a", "a.old"}, delivery.Delivered},
-		{"pause by alias", func() bool { return !reg.Pause("a.old") }, []string{"a", "a.old"}, delivery.Delivered},
-		{"paused", func() bool { return reg.Pause("a") }, nil, delivery.IsUnresolvable},
-		{"still there", func() bool { return add() != nil }, nil, delivery.IsUnresolvable},
-		{"resumed", func() bool { return reg.Resume("a") }, []string{"a", "a.old"}, delivery.Delivered},
-		{"paused again", func() bool { return reg.Pause("a") }, nil, delivery.IsUnresolvable},
-		{"removed", func() bool { return reg.Remove("a") }, nil, delivery.IsUnresolvable},
-		{"removed twice", func() bool { return !reg.Remove("a") && !reg.Pause("a") && !reg.Resume("a") }, nil, delivery.IsUnresolvable},
-		{"added again, not paused", func() bool { return add() == nil }, []string{"a", "a.old"}, delivery.Delivered},
+		{"empty", func() bool { return len(reg.Targets()) == 0 }, nil, delivery.VerdictUnresolvable},
+		{"added", func() bool { return add() == nil }, []string{"a", "a.old"}, delivery.VerdictDelivered},
+		{"pause by alias", func() bool { return !reg.Pause("a.old") }, []string{"a", "a.old"}, delivery.VerdictDelivered},
+		{"paused", func() bool { return reg.Pause("a") }, nil, delivery.VerdictUnresolvable},
+		{"still there", func() bool { return add() != nil }, nil, delivery.VerdictUnresolvable},
+		{"resumed", func() bool { return reg.Resume("a") }, []string{"a", "a.old"}, delivery.VerdictDelivered},
+		{"paused again", func() bool { return reg.Pause("a") }, nil, delivery.VerdictUnresolvable},
+		{"removed", func() bool { return reg.Remove("a") }, nil, delivery.VerdictUnresolvable},
+		{"removed twice", func() bool { return !reg.Remove("a") && !reg.Pause("a") && !reg.Resume("a") }, nil, delivery.VerdictUnresolvable},
+		{"added again, not paused", func() bool { return add() == nil }, []string{"a", "a.old"}, delivery.VerdictDelivered},
 	} {
 		if !step.change() {
 			t.Fatalf("%s: the change did not report what it should", step.name)

@@ -11,7 +11,7 @@ import (
 type SendOption func(*outbox.Entry)
 
 // ScheduledAt keeps the entry back until the given time. Until then it also holds back
-// younger entries of its aggregate.
+// younger entries of its aggregate. The zero time means at once.
 func ScheduledAt(at time.Time) SendOption {
 	return func(e *outbox.Entry) { e.ScheduledAt = at }
 }

@@ -43,7 +43,7 @@ func TestTxHandlerWorksInTheGivenTransaction(t *testing.T) {
 		}
 	}
 	must(t, h.DeliverTx(t.Context(), tx, envelope("concrete", `{"id":"7"}`)))
-	if err := h.DeliverTx(t.Context(), tx, envelope("abstract", `{}`)); delivery.VerdictOf(err) != delivery.IsPermanent {
+	if err := h.DeliverTx(t.Context(), tx, envelope("abstract", `{}`)); delivery.VerdictOf(err) != delivery.VerdictPermanent {
 		t.Errorf("the function's verdict was lost: %v", err)
 	}
 	if concrete != tx || abstract != executor(tx) {
@@ -63,7 +63,7 @@ func TestTxTypeMismatchNamesBothTypes(t *testing.T) {
 		if !errors.As(err, &wiring) || wiring.Want != "*service_test.call" || wiring.Have != have {
 			t.Errorf("got %v, want both types named", err)
 		}
-		if delivery.VerdictOf(err) != delivery.IsUnresolvable || ran {
+		if delivery.VerdictOf(err) != delivery.VerdictUnresolvable || ran {
 			t.Errorf("verdict %s, called: %v", delivery.VerdictOf(err), ran)
 		}
 	}
@@ -76,12 +76,12 @@ func TestTxOutcomesThatNeedNoFunction(t *testing.T) {
 	must(t, service.Handle(reg, service.MustOperation[order]("plain"), ignore, service.HandlerOptions{}))
 	h := handlerOf(t, reg, service.Config{})
 
-	if err := h.Deliver(t.Context(), envelope("tx", `{}`)); !errors.Is(err, service.ErrNeedsTransaction) || delivery.VerdictOf(err) != delivery.IsUnresolvable {
+	if err := h.Deliver(t.Context(), envelope("tx", `{}`)); !errors.Is(err, service.ErrNeedsTransaction) || delivery.VerdictOf(err) != delivery.VerdictUnresolvable {
 		t.Errorf("without a transaction: %v", err)
 	}
 	for _, target := range []string{"plain", "unknown"} {
 		err := h.DeliverTx(t.Context(), &call{}, envelope(target, `{}`))
-		if !errors.Is(err, service.ErrUnknownTarget) || delivery.VerdictOf(err) != delivery.IsUnresolvable {
+		if !errors.Is(err, service.ErrUnknownTarget) || delivery.VerdictOf(err) != delivery.VerdictUnresolvable {
 			t.Errorf("%s: %v", target, err)
 		}
 	}

@@ -13,10 +13,10 @@ type Reason string
 const (
 	// SupplierFailed: the supplier panicked.
 	SupplierFailed Reason = "supplier or its result failed"
-	// NullSet: the supplier, or what it returned, was nil.
-	NullSet Reason = "produced a null target set"
+	// NilSet: the supplier, or what it returned, was nil.
+	NilSet Reason = "produced a nil target set"
 	// BlankElement: a target was empty or white space only.
-	BlankElement Reason = "contains a null or blank element"
+	BlankElement Reason = "contains an empty or blank element"
 	// ElementTooLong: a target had more than MaxTargetLength characters.
 	ElementTooLong Reason = "element exceeds maximum length of 255"
 	// TooManyTargets: there were more than MaxTargets targets.

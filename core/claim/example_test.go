@@ -38,7 +38,7 @@ func ExampleError() {
 	fmt.Println(err)
 	// Output:
 	// true SMS true true
-	// satchel: claim scope of type SMS: contains a null or blank element
+	// satchel: claim scope of type SMS: contains an empty or blank element
 }
 
 func ExampleAll() {

@@ -38,9 +38,9 @@ func TestResolveRefuses(t *testing.T) {
 		{"longest", names(wide), ""},
 		{"most", names(many(claim.MaxTargets)...), ""},
 		{"inner blanks", names(" a ", "a\nb"), ""},
-		{"nil scope", nil, claim.NullSet},
-		{"nil supplier", claim.Targets(nil), claim.NullSet},
-		{"nil set", claim.Targets(func() []string { return nil }), claim.NullSet},
+		{"nil scope", nil, claim.NilSet},
+		{"nil supplier", claim.Targets(nil), claim.NilSet},
+		{"nil set", claim.Targets(func() []string { return nil }), claim.NilSet},
 		{"panic", claim.Targets(func() []string { panic("boom") }), claim.SupplierFailed},
 		{"nil panic", claim.Targets(func() []string { panic(nil) }), claim.SupplierFailed},
 		{"error panic", claim.Targets(func() []string { panic(errors.New("boom")) }), claim.SupplierFailed},
@@ -98,7 +98,7 @@ func TestResolveReportsTheFirstTypeByName(t *testing.T) {
 	bad := claim.Targets(nil)
 	for range 20 { // a map has no order of its own
 		_, err := claim.Resolve(claim.Capabilities{"C": bad, "A": claim.All(), "B": bad})
-		if got, want := err.Error(), "satchel: claim scope of type B: produced a null target set"; got != want {
+		if got, want := err.Error(), "satchel: claim scope of type B: produced a nil target set"; got != want {
 			t.Fatalf("got %q, want %q", got, want)
 		}
 	}

@@ -4,9 +4,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/satchel-go/satchel/core/destination"
+	"github.com/satchel-go/satchel/core/internal/text"
 )
 
 // Capabilities are the scopes of a node's handlers, by destination type.
@@ -32,7 +32,7 @@ type TypeScope struct {
 
 // Resolve runs every supplier of caps once and validates what it returned. The
 // first failure, in the order of the type names, is returned as an *[Error]
-// together with an empty snapshot; a nil scope is one, with the reason [NullSet].
+// together with an empty snapshot; a nil scope is one, with the reason [NilSet].
 func Resolve(caps Capabilities) (Snapshot, error) {
 	var s Snapshot
 	for _, t := range slices.Sorted(maps.Keys(caps)) {
@@ -55,7 +55,7 @@ func resolve(t destination.Type, scope Scope) (TypeScope, Reason) {
 		names, reason := supplied(scope.supply)
 		return TypeScope{Type: t, Targets: names}, reason
 	default:
-		return TypeScope{}, NullSet
+		return TypeScope{}, NilSet
 	}
 }
 
@@ -66,11 +66,11 @@ func supplied(supply func() []string) (names []string, reason Reason) {
 		}
 	}()
 	if supply == nil {
-		return nil, NullSet
+		return nil, NilSet
 	}
 	got := supply()
 	if got == nil {
-		return nil, NullSet
+		return nil, NilSet
 	}
 	if len(got) > MaxTargets {
 		return nil, TooManyTargets
@@ -78,12 +78,12 @@ func supplied(supply func() []string) (names []string, reason Reason) {
 	// The supplier may keep and change its slice: work on a copy.
 	names = slices.Clone(got)
 	for _, name := range names {
-		switch {
-		case strings.TrimSpace(name) == "":
+		switch text.Check(name) {
+		case text.Empty, text.Blank:
 			return nil, BlankElement
-		case !utf8.ValidString(name) || strings.ContainsRune(name, 0):
+		case text.NotUTF8, text.NUL:
 			return nil, Malformed
-		case utf8.RuneCountInString(name) > MaxTargetLength:
+		case text.TooLong:
 			return nil, ElementTooLong
 		}
 	}

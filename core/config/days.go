@@ -2,9 +2,11 @@ package config
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"time"
 
+	"github.com/satchel-go/satchel/core/fault"
 	"github.com/satchel-go/satchel/core/maintenance"
 )
 
@@ -34,3 +36,18 @@ func (d Days) MarshalJSON() ([]byte, error) {
 	}
 	return json.Marshal(int(d))
 }
+
+// UnmarshalJSON reads what [Days.MarshalJSON] writes, as strictly as [Parse]: an error is a
+// *fault.Invalid, and d then stays as it was.
+func (d *Days) UnmarshalJSON(doc []byte) error {
+	v, problems := decode(doc)
+	if len(problems) > 0 {
+		return errors.Join(problems...)
+	}
+	if reason := (retention{func(*Tree) *Days { return d }}).set(nil, v); reason != "" {
+		return fault.NewInvalid("retention days", reason)
+	}
+	return nil
+}
+
+var _ json.Unmarshaler = (*Days)(nil)

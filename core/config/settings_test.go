@@ -1,11 +1,14 @@
 package config_test
 
 import (
+	"encoding/json"
+	"errors"
 	"reflect"
 	"testing"
 	"time"
 
 	"github.com/satchel-go/satchel/core/config"
+	"github.com/satchel-go/satchel/core/fault"
 	"github.com/satchel-go/satchel/core/maintenance"
 	"github.com/satchel-go/satchel/core/outbox"
 	"github.com/satchel-go/satchel/core/relay"
@@ -119,7 +122,7 @@ func validateSettings(tree config.Tree) error {
 	if err := tree.Relay().Validate(); err != nil {
 		return err
 	}
-	return tree.Maintenance().Validate()
+	return errors.Join(tree.Maintenance().Validate(), tree.Outbox().Validate())
 }
 
 func TestDays(t *testing.T) {
@@ -129,6 +132,30 @@ func TestDays(t *testing.T) {
 	} {
 		if got := days.Duration(); got != want {
 			t.Errorf("%d days = %v, want %v", days, got, want)
+		}
+	}
+}
+
+func TestDaysInJSON(t *testing.T) {
+	t.Parallel()
+	for doc, want := range map[string]config.Days{
+		`1`: 1, `7.0`: 7, `36500`: 36_500, `"FOREVER"`: config.Forever,
+		`0`: 0, `-1`: 0, `36501`: 0, `1.5`: 0, `2147483647`: 0, `"forever"`: 0, `"7"`: 0, `""`: 0, `null`: 0, `true`: 0, `[7]`: 0, `{"days":7}`: 0, `7 7`: 0,
+	} {
+		got := config.Days(5)
+		if err := got.UnmarshalJSON([]byte(doc)); want == 0 {
+			if !fault.IsInvalid(err) || got != 5 {
+				t.Errorf("%s: read %d, %v", doc, got, err)
+			}
+			continue
+		} else if err != nil || got != want {
+			t.Errorf("%s: read %d, %v", doc, got, err)
+		}
+		// What is written is read again, also inside a document of the application.
+		written, err := json.Marshal(map[string]config.Days{"keep": got})
+		var back map[string]config.Days
+		if err != nil || json.Unmarshal(written, &back) != nil || back["keep"] != got {
+			t.Errorf("%s: written as %s and read as %v, %v", doc, written, back, err)
 		}
 	}
 }

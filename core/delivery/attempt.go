@@ -19,7 +19,9 @@ type PanicError struct {
 }
 
 // Error implements error.
-func (e *PanicError) Error() string { return fmt.Sprintf("handler panicked with a %T", e.Value) }
+func (e *PanicError) Error() string {
+	return fmt.Sprintf("satchel: handler panicked with a %T", e.Value)
+}
 
 // Attempt calls h for one entry and turns a panic, runtime.Goexit aside, into a
 // retryable *PanicError. Any other error is the handler's, as it is.
@@ -46,7 +48,7 @@ func AttemptBatch(ctx context.Context, h BatchHandler, batch []Envelope) (result
 		return results
 	}
 	if err == nil {
-		err = fmt.Errorf("handler returned %d results for %d entries", len(results), len(batch))
+		err = fmt.Errorf("satchel: handler returned %d results for %d entries", len(results), len(batch))
 	}
 	all := make([]error, len(batch))
 	for i := range all {
@@ -57,7 +59,7 @@ func AttemptBatch(ctx context.Context, h BatchHandler, batch []Envelope) (result
 
 // ErrFingerprint is wrapped by the error of an attempt that was not made because
 // the entry was stored for another physical destination.
-var ErrFingerprint = errors.New("stored for a destination with another fingerprint")
+var ErrFingerprint = errors.New("satchel: stored for a destination with another fingerprint")
 
 // CheckFingerprint returns an unresolvable error that wraps [ErrFingerprint] when the
 // entry was stored for another physical destination than the one h is connected to,
@@ -73,7 +75,7 @@ func CheckFingerprint(ctx context.Context, h Handler, e *Envelope) (err error) {
 	}
 	defer caught(&err)
 	if have := f.Fingerprint(ctx, e.Destination); have != "" && have != want {
-		return Unresolvable(fmt.Errorf("destination type %s: %w", e.DestinationType, ErrFingerprint))
+		return Unresolvable(fmt.Errorf("%w (destination type %s)", ErrFingerprint, e.DestinationType))
 	}
 	return nil
 }

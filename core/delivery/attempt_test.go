@@ -48,7 +48,7 @@ func TestAttemptCatchesPanics(t *testing.T) {
 			"AttemptTx": delivery.AttemptTx(t.Context(), h, nil, delivery.Envelope{}),
 		} {
 			var panicked *delivery.PanicError
-			if !errors.As(err, &panicked) || delivery.VerdictOf(err) != delivery.Retryable || len(panicked.Stack) == 0 {
+			if !errors.As(err, &panicked) || delivery.VerdictOf(err) != delivery.VerdictRetryable || len(panicked.Stack) == 0 {
 				t.Errorf("%s of a panic with %T: %v", name, value, err)
 				continue
 			}
@@ -79,11 +79,11 @@ func TestAttemptBatch(t *testing.T) {
 	}{
 		{"independent", 3, func([]delivery.Envelope) []error { return []error{nil, failure, nil} }, []string{"", "one failed", ""}},
 		{"empty", 0, func([]delivery.Envelope) []error { return nil }, nil},
-		{"too few", 2, func([]delivery.Envelope) []error { return []error{nil} }, slices.Repeat([]string{"handler returned 1 results for 2 entries"}, 2)},
-		{"none", 1, func([]delivery.Envelope) []error { return nil }, []string{"handler returned 0 results for 1 entries"}},
-		{"too many", 1, func([]delivery.Envelope) []error { return []error{nil, nil} }, []string{"handler returned 2 results for 1 entries"}},
-		{"panic", 2, func([]delivery.Envelope) []error { panic("x") }, slices.Repeat([]string{"handler panicked with a string"}, 2)},
-		{"half-done panic", 1, func(b []delivery.Envelope) []error { return make([]error, 1/len(b[1:])) }, []string{"handler panicked with a runtime.runtimeError"}},
+		{"too few", 2, func([]delivery.Envelope) []error { return []error{nil} }, slices.Repeat([]string{"satchel: handler returned 1 results for 2 entries"}, 2)},
+		{"none", 1, func([]delivery.Envelope) []error { return nil }, []string{"satchel: handler returned 0 results for 1 entries"}},
+		{"too many", 1, func([]delivery.Envelope) []error { return []error{nil, nil} }, []string{"satchel: handler returned 2 results for 1 entries"}},
+		{"panic", 2, func([]delivery.Envelope) []error { panic("x") }, slices.Repeat([]string{"satchel: handler panicked with a string"}, 2)},
+		{"half-done panic", 1, func(b []delivery.Envelope) []error { return make([]error, 1/len(b[1:])) }, []string{"satchel: handler panicked with a runtime.runtimeError"}},
 	} {
 		got := delivery.AttemptBatch(t.Context(), &handler{batch: c.batch}, make([]delivery.Envelope, c.size))
 		if len(got) != c.size {
@@ -95,10 +95,10 @@ func TestAttemptBatch(t *testing.T) {
 			if err != nil {
 				text = err.Error()
 			}
-			if text != c.want[i] && !strings.HasPrefix(c.want[i], "handler panicked with a runtime") {
+			if text != c.want[i] && !strings.HasPrefix(c.want[i], "satchel: handler panicked with a runtime") {
 				t.Errorf("%s: result %d is %q, want %q", c.name, i, text, c.want[i])
 			}
-			if c.want[i] != "" && delivery.VerdictOf(err) != delivery.Retryable {
+			if c.want[i] != "" && delivery.VerdictOf(err) != delivery.VerdictRetryable {
 				t.Errorf("%s: result %d is %v", c.name, i, delivery.VerdictOf(err))
 			}
 		}
@@ -118,13 +118,13 @@ func TestCheckFingerprint(t *testing.T) {
 		name, stored, have string
 		want               delivery.Verdict
 	}{
-		{"same", `"cluster-1"`, "cluster-1", delivery.Delivered},
-		{"none stored", "", "cluster-1", delivery.Delivered},
-		{"none known", `"cluster-1"`, "", delivery.Delivered},
-		{"empty stored", `""`, "cluster-1", delivery.Delivered},
-		{"malformed stored", `{"a":1}`, "cluster-1", delivery.Delivered},
-		{"another", `"cluster-1"`, "cluster-2", delivery.IsUnresolvable},
-		{"another case", `"cluster-1"`, "Cluster-1", delivery.IsUnresolvable},
+		{"same", `"cluster-1"`, "cluster-1", delivery.VerdictDelivered},
+		{"none stored", "", "cluster-1", delivery.VerdictDelivered},
+		{"none known", `"cluster-1"`, "", delivery.VerdictDelivered},
+		{"empty stored", `""`, "cluster-1", delivery.VerdictDelivered},
+		{"malformed stored", `{"a":1}`, "cluster-1", delivery.VerdictDelivered},
+		{"another", `"cluster-1"`, "cluster-2", delivery.VerdictUnresolvable},
+		{"another case", `"cluster-1"`, "Cluster-1", delivery.VerdictUnresolvable},
 	} {
 		h := &handler{fingerprint: func(string) string { return c.have }}
 		err := delivery.CheckFingerprint(t.Context(), h, marked(c.stored))
@@ -135,8 +135,13 @@ func TestCheckFingerprint(t *testing.T) {
 			t.Errorf("%s: the error shows a fingerprint: %v", c.name, err)
 		}
 	}
-	h := &handler{fingerprint: func(string) string { panic("x") }}
-	if err := delivery.CheckFingerprint(t.Context(), h, marked(`"a"`)); delivery.VerdictOf(err) != delivery.Retryable {
+	h := &handler{fingerprint: func(string) string { return "b" }}
+	err := delivery.CheckFingerprint(t.Context(), h, marked(`"a"`))
+	if want := "satchel: stored for a destination with another fingerprint (destination type "; !strings.HasPrefix(fmt.Sprint(err), want) {
+		t.Errorf("got %v, want %s…", err, want)
+	}
+	h = &handler{fingerprint: func(string) string { panic("x") }}
+	if err := delivery.CheckFingerprint(t.Context(), h, marked(`"a"`)); delivery.VerdictOf(err) != delivery.VerdictRetryable {
 		t.Errorf("a panic: %v", err)
 	}
 	if err := delivery.CheckFingerprint(t.Context(), plain{}, marked(`"a"`)); err != nil {

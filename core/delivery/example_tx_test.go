@@ -44,7 +44,7 @@ func (FollowUp) Deliver(context.Context, delivery.Envelope) error {
 // works in the transaction that settles its entry.
 func ExampleTxHandler() {
 	ctx := context.Background()
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	publisher := memstore.NewPublisher(store, outbox.Config{})
 	tx := store.Begin()
 	_, _ = publisher.Publish(ctx, tx, outbox.Entry{

@@ -3,11 +3,11 @@ package delivery
 import (
 	"errors"
 	"fmt"
-	"reflect"
 
 	"github.com/satchel-go/satchel/core/claim"
 	"github.com/satchel-go/satchel/core/destination"
 	"github.com/satchel-go/satchel/core/fault"
+	"github.com/satchel-go/satchel/core/internal/absent"
 )
 
 // Registry is a checked set of handlers, one for each destination type. It does not
@@ -21,7 +21,7 @@ func NewRegistry(handlers ...Handler) (*Registry, error) {
 	r := &Registry{byType: make(map[destination.Type]Handler, len(handlers))}
 	var problems []error
 	for i, h := range handlers {
-		if nilHandler(h) {
+		if absent.Is(h) {
 			problems = append(problems, fault.NewInvalid(fmt.Sprintf("handler %d", i), "is nil"))
 			continue
 		}
@@ -44,15 +44,6 @@ func NewRegistry(handlers ...Handler) (*Registry, error) {
 		return nil, err
 	}
 	return r, nil
-}
-
-// nilHandler also catches a typed nil, which would panic at the first call.
-func nilHandler(h Handler) bool {
-	if h == nil {
-		return true
-	}
-	v := reflect.ValueOf(h)
-	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 // Handler returns the handler of a type; false means that there is none.

@@ -6,38 +6,38 @@ import (
 )
 
 // Verdict is what became of one delivery attempt, read from the error that a
-// handler returned.
+// handler returned. The zero value is none of them.
 type Verdict int
 
 // The verdicts.
 const (
-	// Delivered: the handler returned nil. The entry becomes published.
-	Delivered Verdict = iota
-	// Retryable: any error that says nothing else. One attempt is charged, and the
+	// VerdictDelivered: the handler returned nil. The entry becomes published.
+	VerdictDelivered Verdict = iota + 1
+	// VerdictRetryable: any error that says nothing else. One attempt is charged, and the
 	// entry is tried again after a backoff until its attempts are used up.
-	Retryable
-	// IsPermanent: no further attempt can help. The entry is dead-lettered at once.
-	IsPermanent
-	// IsUnresolvable: this node cannot tell where the entry goes, but another or a
+	VerdictRetryable
+	// VerdictPermanent: no further attempt can help. The entry is dead-lettered at once.
+	VerdictPermanent
+	// VerdictUnresolvable: this node cannot tell where the entry goes, but another or a
 	// later one may. The entry waits a little; no attempt is charged.
-	IsUnresolvable
-	// IsUnavailable: the destination as a whole is down. The entry waits, no attempt is
+	VerdictUnresolvable
+	// VerdictUnavailable: the destination as a whole is down. The entry waits, no attempt is
 	// charged, and the relay stops claiming for that destination until a probe succeeds.
-	IsUnavailable
+	VerdictUnavailable
 )
 
-// String returns the verdict's name.
+// String returns the verdict's name, "unknown" for a value that is none.
 func (v Verdict) String() string {
 	switch v {
-	case Delivered:
+	case VerdictDelivered:
 		return "delivered"
-	case Retryable:
+	case VerdictRetryable:
 		return "retryable"
-	case IsPermanent:
+	case VerdictPermanent:
 		return "permanent"
-	case IsUnresolvable:
+	case VerdictUnresolvable:
 		return "unresolvable"
-	case IsUnavailable:
+	case VerdictUnavailable:
 		return "unavailable"
 	}
 	return "unknown"
@@ -55,24 +55,24 @@ func (e *verdictError) Unwrap() error { return e.err }
 
 // Permanent marks err: no further attempt can help (an invalid message, a refused
 // one). Permanent(nil) is an error too, so that a mistake does not pass for success.
-func Permanent(err error) error { return mark(IsPermanent, 0, err) }
+func Permanent(err error) error { return mark(VerdictPermanent, 0, err) }
 
 // Unresolvable marks err: the destination is not known here, now. The entry comes back
 // after the relay's UnresolvableDelay, as often as it takes.
-func Unresolvable(err error) error { return mark(IsUnresolvable, 0, err) }
+func Unresolvable(err error) error { return mark(VerdictUnresolvable, 0, err) }
 
 // Unavailable marks err: the destination as a whole cannot be reached (a broker that
 // is down), whatever the message. See the relay's circuit breaker.
-func Unavailable(err error) error { return mark(IsUnavailable, 0, err) }
+func Unavailable(err error) error { return mark(VerdictUnavailable, 0, err) }
 
 // RetryAfter marks err as retryable, not before the given time has passed; the
 // relay waits that long or its own backoff, whichever is longer, and never longer
 // than the larger of its cap and one hour. A wait that is not positive asks for nothing.
-func RetryAfter(err error, wait time.Duration) error { return mark(Retryable, wait, err) }
+func RetryAfter(err error, wait time.Duration) error { return mark(VerdictRetryable, wait, err) }
 
 func mark(v Verdict, after time.Duration, err error) error {
 	if err == nil {
-		err = errors.New(v.String() + " failure without a cause")
+		err = errors.New("satchel: " + v.String() + " failure without a cause")
 	}
 	return &verdictError{verdict: v, after: after, err: err}
 }
@@ -80,13 +80,13 @@ func mark(v Verdict, after time.Duration, err error) error {
 // VerdictOf reads the verdict of an error, through wrapping. The outermost mark wins.
 func VerdictOf(err error) Verdict {
 	if err == nil {
-		return Delivered
+		return VerdictDelivered
 	}
 	var marked *verdictError
 	if errors.As(err, &marked) {
 		return marked.verdict
 	}
-	return Retryable
+	return VerdictRetryable
 }
 
 // WaitOf returns the wait that RetryAfter asked for, 0 if none. As with [VerdictOf] the

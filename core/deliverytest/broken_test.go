@@ -113,7 +113,7 @@ var flaws = map[string]flaw{
 		return n.Deliver(ctx, e)
 	})},
 	"retries what cannot be decoded": {"an_undecodable_payload", delivering(func(n *notes, ctx context.Context, e delivery.Envelope) error {
-		if err := n.Deliver(ctx, e); delivery.VerdictOf(err) == delivery.IsPermanent {
+		if err := n.Deliver(ctx, e); delivery.VerdictOf(err) == delivery.VerdictPermanent {
 			return errOwn
 		}
 		return nil
@@ -185,7 +185,7 @@ func TestBrokenHandler(t *testing.T) {
 		New:                func(*testing.T) delivery.Handler { return open(nil) },
 		Known:              "desk",
 		Undecodable:        func(e *delivery.Envelope) { e.Payload = []byte(`[]`) },
-		UndecodableVerdict: delivery.IsPermanent,
+		UndecodableVerdict: delivery.VerdictPermanent,
 		Failing:            func(_ *testing.T, err error) delivery.Handler { return open(err) },
 	})
 }

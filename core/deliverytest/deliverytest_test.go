@@ -79,7 +79,7 @@ func TestFullHandler(t *testing.T) {
 		New:                newNotes,
 		Known:              "desk",
 		Undecodable:        func(e *delivery.Envelope) { e.Payload = []byte(`[]`) },
-		UndecodableVerdict: delivery.IsPermanent,
+		UndecodableVerdict: delivery.VerdictPermanent,
 		Failing: func(_ *testing.T, err error) delivery.Handler {
 			return &notes{failure: err}
 		},

@@ -46,7 +46,7 @@ func harness() deliverytest.Harness {
 		Known: "stdout",
 
 		Undecodable:        func(e *delivery.Envelope) { e.Payload = []byte(`[]`) },
-		UndecodableVerdict: delivery.IsPermanent,
+		UndecodableVerdict: delivery.VerdictPermanent,
 		Failing:            func(_ *testing.T, err error) delivery.Handler { return Console{failure: err} },
 	}
 }

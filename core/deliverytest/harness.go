@@ -25,8 +25,8 @@ type Harness struct {
 	// Undecodable changes a valid envelope so that its payload cannot be decoded. Nil
 	// means that the handler passes payloads on as they are.
 	Undecodable func(e *delivery.Envelope)
-	// UndecodableVerdict is what becomes of such an envelope; only read with Undecodable.
-	// Usually delivery.IsPermanent; the zero value is delivery.Delivered.
+	// UndecodableVerdict is what becomes of such an envelope, usually
+	// delivery.VerdictPermanent. Required with Undecodable, and not read without it.
 	UndecodableVerdict delivery.Verdict
 
 	// Failing returns a handler whose destination fails with err, an error that the

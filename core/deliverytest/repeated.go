@@ -13,11 +13,11 @@ import (
 // the same message id, perhaps after others.
 func duplicate(b *bench) {
 	e := b.envelope(b.handler)
-	b.want("first", b.attempt(b.Context(), clone(e)), delivery.Delivered)
-	b.want("again", b.attempt(b.Context(), clone(e)), delivery.Delivered)
-	b.want("another", b.attempt(b.Context(), b.envelope(b.handler)), delivery.Delivered)
+	b.want("first", b.attempt(b.Context(), clone(e)), delivery.VerdictDelivered)
+	b.want("again", b.attempt(b.Context(), clone(e)), delivery.VerdictDelivered)
+	b.want("another", b.attempt(b.Context(), b.envelope(b.handler)), delivery.VerdictDelivered)
 	e.Attempt++
-	b.want("a later attempt", b.attempt(b.Context(), clone(e)), delivery.Delivered)
+	b.want("a later attempt", b.attempt(b.Context(), clone(e)), delivery.VerdictDelivered)
 }
 
 // atOnce delivers from many goroutines, and uses the memory of each envelope again as
@@ -90,7 +90,7 @@ func batches(b *bench) {
 	ended, end := context.WithCancel(b.Context())
 	end()
 	for _, err := range h.DeliverBatch(ended, []delivery.Envelope{b.envelope(b.handler)}) {
-		b.want("ended context", err, delivery.Delivered, delivery.Retryable, delivery.IsUnavailable)
+		b.want("ended context", err, delivery.VerdictDelivered, delivery.VerdictRetryable, delivery.VerdictUnavailable)
 	}
 }
 
@@ -120,5 +120,5 @@ func fingerprints(b *bench) {
 		b.Errorf("an entry with the handler's own fingerprint: %v", err)
 	}
 	fingerprint(&e, `"another"`)
-	b.want("another fingerprint", delivery.CheckFingerprint(b.Context(), b.handler, &e), delivery.IsUnresolvable)
+	b.want("another fingerprint", delivery.CheckFingerprint(b.Context(), b.handler, &e), delivery.VerdictUnresolvable)
 }

@@ -20,12 +20,15 @@ type bench struct {
 	handler delivery.Handler
 }
 
-// Run runs the suite as subtests of t, in parallel. A harness without New or Known
-// fails t at once.
+// Run runs the suite as subtests of t, in parallel. A harness without New or Known, or
+// with Undecodable and no verdict for it, fails t at once.
 func Run(t *testing.T, h Harness) {
 	t.Helper()
 	if h.New == nil || h.Known == "" {
 		t.Fatal("the harness lacks New or Known")
+	}
+	if h.Undecodable != nil && h.UndecodableVerdict == 0 {
+		t.Fatal("the harness has Undecodable without UndecodableVerdict")
 	}
 	for _, c := range []struct {
 		name string

@@ -27,11 +27,11 @@ func identity(b *bench) {
 
 func valid(b *bench) {
 	for range 3 {
-		b.want("valid envelope", b.attempt(b.Context(), b.envelope(b.handler)), delivery.Delivered)
+		b.want("valid envelope", b.attempt(b.Context(), b.envelope(b.handler)), delivery.VerdictDelivered)
 	}
 	last := b.envelope(b.handler)
 	last.Attempt = last.MaxAttempts // the last attempt is an attempt like any other
-	b.want("last attempt", b.attempt(b.Context(), last), delivery.Delivered)
+	b.want("last attempt", b.attempt(b.Context(), last), delivery.VerdictDelivered)
 }
 
 // unknown is a destination that no handler has.
@@ -46,9 +46,9 @@ func unknownDestination(b *bench) {
 	for _, name := range []string{unknown, "", strings.Repeat("x", 255), b.Known + " ", "'; --"} {
 		e := b.envelope(b.handler)
 		e.Destination = name
-		b.want("unknown destination", b.attempt(b.Context(), e), delivery.IsUnresolvable)
+		b.want("unknown destination", b.attempt(b.Context(), e), delivery.VerdictUnresolvable)
 	}
-	b.want("afterwards", b.attempt(b.Context(), b.envelope(b.handler)), delivery.Delivered)
+	b.want("afterwards", b.attempt(b.Context(), b.envelope(b.handler)), delivery.VerdictDelivered)
 }
 
 func undecodable(b *bench) {
@@ -58,7 +58,7 @@ func undecodable(b *bench) {
 	e := b.envelope(b.handler)
 	b.Undecodable(&e)
 	b.want("undecodable payload", b.attempt(b.Context(), e), b.UndecodableVerdict)
-	b.want("afterwards", b.attempt(b.Context(), b.envelope(b.handler)), delivery.Delivered)
+	b.want("afterwards", b.attempt(b.Context(), b.envelope(b.handler)), delivery.VerdictDelivered)
 }
 
 func unknownError(b *bench) {
@@ -67,13 +67,13 @@ func unknownError(b *bench) {
 	}
 	failure := errors.New("a failure that nobody thought of")
 	b.handler = b.Failing(b.T, failure)
-	b.want("unknown error", b.attempt(b.Context(), b.envelope(b.handler)), delivery.Retryable)
+	b.want("unknown error", b.attempt(b.Context(), b.envelope(b.handler)), delivery.VerdictRetryable)
 }
 
 // endedContext: a delivery that was not made because its time was over says nothing
 // about the message, so it must come again. It may also have been made.
 func endedContext(b *bench) {
-	again := []delivery.Verdict{delivery.Delivered, delivery.Retryable, delivery.IsUnavailable}
+	again := []delivery.Verdict{delivery.VerdictDelivered, delivery.VerdictRetryable, delivery.VerdictUnavailable}
 	ctx, cancel := context.WithCancel(b.Context())
 	cancel()
 	b.want("ended context", b.attempt(ctx, b.envelope(b.handler)), again...)
@@ -81,7 +81,7 @@ func endedContext(b *bench) {
 	// No relay gives a nil context. A handler that panics over one costs an attempt.
 	var none context.Context
 	b.want("nil context", delivery.Attempt(none, b.handler, b.envelope(b.handler)), again...)
-	b.want("afterwards", b.attempt(b.Context(), b.envelope(b.handler)), delivery.Delivered)
+	b.want("afterwards", b.attempt(b.Context(), b.envelope(b.handler)), delivery.VerdictDelivered)
 }
 
 // quoteNothing: errors go to logs and to the last_error column.

@@ -1,12 +1,15 @@
 package destination
 
-import "github.com/satchel-go/satchel/core/fault"
+import (
+	"github.com/satchel-go/satchel/core/fault"
+	"github.com/satchel-go/satchel/core/internal/text"
+)
 
 // MaxTypeLength is the longest permitted type, in bytes.
 const MaxTypeLength = 32
 
 // MaxNameLength is the longest permitted destination name, in characters.
-const MaxNameLength = 255
+const MaxNameLength = text.MaxLength
 
 // Type identifies a kind of destination: one to 32 characters from
 // A-Z, a-z, 0-9, '_' and '-'. It is case-sensitive. The zero value is not valid.

@@ -12,7 +12,7 @@ import (
 // A message that arrives twice has its effect once.
 func ExampleProcessor_Once() {
 	ctx := context.Background()
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	processor := memstore.NewProcessor(store)
 	paid := 0
 
@@ -38,7 +38,7 @@ func ExampleProcessor_Once() {
 // Work that fails leaves no marker behind, once its transaction is rolled back.
 func ExampleProcessor_Once_failure() {
 	ctx := context.Background()
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	processor := memstore.NewProcessor(store)
 	message := inbox.Message{ID: "payment-7", Source: "billing"}
 	errFunds := errors.New("no funds")
@@ -59,7 +59,7 @@ func ExampleProcessor_Once_failure() {
 // Two consumers of one message each get it, since each has a source of its own.
 func ExampleMessage() {
 	ctx := context.Background()
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	processor := memstore.NewProcessor(store)
 
 	tx := store.Begin()
@@ -76,12 +76,12 @@ func ExampleMessage() {
 
 func ExampleMessage_Validate() {
 	fmt.Println(inbox.Message{ID: "payment-7"}.Validate())
-	// Output: satchel: inbox source is blank
+	// Output: satchel: inbox source is empty
 }
 
 // Any recorder makes a processor; this one counts what it passes on.
 func ExampleNewProcessor() {
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	recorder := &counting{Recorder: store}
 	processor := inbox.NewProcessor(recorder)
 

@@ -22,7 +22,7 @@ func TestMessageValidate(t *testing.T) {
 		{wide, ""},
 		{strings.Repeat("x", inbox.MaxLength), ""},
 		{"a\nb", ""},
-		{"", "is blank"},
+		{"", "is empty"},
 		{" \t\n\u00a0", "is blank"},
 		{wide + "x", "is longer than 255 characters"},
 		{strings.Repeat("x", inbox.MaxLength+1), "is longer than 255 characters"},
@@ -79,7 +79,7 @@ func TestOnce(t *testing.T) {
 		{"seen, work would fail", m, recorder{}, failure, false, nil, 1},
 		{"store fails", m, recorder{err: storeFailure}, nil, false, storeFailure, 1},
 		{"store fails and says new", m, recorder{isNew: true, err: storeFailure}, nil, false, storeFailure, 1},
-		{"invalid", inbox.Message{Source: "s"}, recorder{isNew: true}, nil, false, fault.NewInvalid("inbox message id", "is blank"), 0},
+		{"invalid", inbox.Message{Source: "s"}, recorder{isNew: true}, nil, false, fault.NewInvalid("inbox message id", "is empty"), 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -100,5 +100,24 @@ func TestOnce(t *testing.T) {
 	r := recorder{isNew: true}
 	if ran, err := inbox.NewProcessor[string](&r).Once(t.Context(), "tx", m, nil); ran || !fault.IsInvalid(err) || r.calls != 0 {
 		t.Errorf("without work: %v, %v, recorded %d times", ran, err, r.calls)
+	}
+}
+
+// TestNoRecorder: a processor that can record nothing says so instead of panicking.
+func TestNoRecorder(t *testing.T) {
+	t.Parallel()
+	for name, p := range map[string]*inbox.Processor[string]{
+		"zero":        {},
+		"nil":         inbox.NewProcessor[string](nil),
+		"nil pointer": inbox.NewProcessor[string]((*recorder)(nil)),
+	} {
+		ran, err := p.Once(t.Context(), "tx", inbox.Message{ID: "1", Source: "s"}, func(context.Context) error {
+			t.Errorf("%s: the work was done", name)
+			return nil
+		})
+		var refused *fault.Invalid
+		if ran || !errors.As(err, &refused) || refused.Field != "inbox recorder" {
+			t.Errorf("%s: %v, %v", name, ran, err)
+		}
 	}
 }

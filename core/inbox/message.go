@@ -1,14 +1,12 @@
 package inbox
 
 import (
-	"strings"
-	"unicode/utf8"
-
 	"github.com/satchel-go/satchel/core/fault"
+	"github.com/satchel-go/satchel/core/internal/text"
 )
 
 // MaxLength is the longest message id and the longest source, in characters.
-const MaxLength = 255
+const MaxLength = text.MaxLength
 
 // Message identifies an inbound message. The zero value is not valid.
 type Message struct {
@@ -21,25 +19,11 @@ type Message struct {
 
 // Validate returns a *fault.Invalid that names the field, or nil.
 func (m Message) Validate() error {
-	if reason := check(m.ID); reason != "" {
-		return fault.NewInvalid("inbox message id", reason)
+	if problem := text.Check(m.ID); problem != text.None {
+		return fault.NewInvalid("inbox message id", string(problem))
 	}
-	if reason := check(m.Source); reason != "" {
-		return fault.NewInvalid("inbox source", reason)
+	if problem := text.Check(m.Source); problem != text.None {
+		return fault.NewInvalid("inbox source", string(problem))
 	}
 	return nil
-}
-
-func check(s string) string {
-	switch {
-	case strings.TrimSpace(s) == "":
-		return "is blank"
-	case !utf8.ValidString(s):
-		return "is not valid UTF-8"
-	case strings.ContainsRune(s, 0):
-		return "has the character U+0000"
-	case utf8.RuneCountInString(s) > MaxLength:
-		return "is longer than 255 characters"
-	}
-	return ""
 }

@@ -20,6 +20,10 @@ type Cleanup struct {
 type CleanupReport struct {
 	// Published, DeadLetters and Inbox tell of each table what was deleted from it.
 	Published, DeadLetters, Inbox TableReport
+	// Deleted is the number of rows deleted from all tables.
+	Deleted int
+	// Complete says that every table is.
+	Complete bool
 	// Elapsed is how long the run took.
 	Elapsed time.Duration
 }
@@ -34,16 +38,6 @@ type TableReport struct {
 	// had locked, or that the rows are kept forever. It is false after an error, a stop,
 	// or the end of the time budget.
 	Complete bool
-}
-
-// Complete reports whether every table is.
-func (r CleanupReport) Complete() bool {
-	return r.Published.Complete && r.DeadLetters.Complete && r.Inbox.Complete
-}
-
-// Deleted is the number of rows deleted from all tables.
-func (r CleanupReport) Deleted() int {
-	return r.Published.Deleted + r.DeadLetters.Deleted + r.Inbox.Deleted
 }
 
 // Run deletes batch by batch, one batch of each table in turn, until nothing past
@@ -61,9 +55,9 @@ func (c Cleanup) Run(ctx context.Context) (CleanupReport, error) {
 	var report CleanupReport
 	start := time.Now()
 	tables := []*table{
-		{"maintenance.cleanup.published", c.Store.DeletePublished, cfg.PublishedRetention, &report.Published, nil},
-		{"maintenance.cleanup.deadLetters", c.Store.DeleteDeadLetters, cfg.DeadLetterRetention, &report.DeadLetters, nil},
-		{"maintenance.cleanup.inbox", c.Store.DeleteInbox, cfg.InboxRetention, &report.Inbox, nil},
+		{"maintenance.deletePublished", c.Store.DeletePublished, cfg.PublishedRetention, &report.Published, nil},
+		{"maintenance.deleteDeadLetters", c.Store.DeleteDeadLetters, cfg.DeadLetterRetention, &report.DeadLetters, nil},
+		{"maintenance.deleteInbox", c.Store.DeleteInbox, cfg.InboxRetention, &report.Inbox, nil},
 	}
 	for _, t := range tables {
 		t.report.Complete = t.age == Forever
@@ -78,17 +72,20 @@ func (c Cleanup) Run(ctx context.Context) (CleanupReport, error) {
 		progress = progress && time.Since(start) < cfg.TimeBudget
 	}
 	var failures []error
+	report.Complete = true
 	for _, t := range tables {
+		report.Deleted += t.report.Deleted
+		report.Complete = report.Complete && t.report.Complete
 		if t.failed != nil {
 			failures = append(failures, t.failed)
 		}
 	}
 	report.Elapsed = time.Since(start)
-	result := outcome(ctx, report.Complete(), failures)
-	logger.Log(ctx, result.level(!report.Complete(), report.Deleted()),
+	result := outcome(ctx, report.Complete, failures)
+	logger.Log(ctx, result.level(!report.Complete, report.Deleted),
 		"satchel: cleanup",
 		"published", report.Published.Deleted, "dead_letters", report.DeadLetters.Deleted, "inbox", report.Inbox.Deleted,
-		"complete", report.Complete(), "elapsed", report.Elapsed, result.attr())
+		"complete", report.Complete, "elapsed", report.Elapsed, result.attr())
 	return report, result.err()
 }
 

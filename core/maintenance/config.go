@@ -34,6 +34,9 @@ const (
 
 // Bounds of [Config].
 const (
+	// MinRetention is the shortest retention: below it a unit was most likely forgotten,
+	// and what is deleted is gone.
+	MinRetention = time.Minute
 	// MaxRetention is the longest retention other than [Forever]: 36,500 days.
 	MaxRetention = 36_500 * Day
 	// MaxBatchSize is the largest batch.
@@ -48,14 +51,16 @@ const (
 // its default; no negative value has a meaning.
 type Config struct {
 	// PublishedRetention is how long a published entry is kept, counted from its
-	// publication. Default 7 days, at most 36,500; [Forever] keeps it for good.
+	// publication. Default 7 days, from one minute to 36,500 days; [Forever] keeps it for
+	// good.
 	PublishedRetention time.Duration
 	// DeadLetterRetention is how long a dead-lettered entry is kept, counted from its
-	// last failure. Default 30 days, at most 36,500; [Forever] keeps it for good.
+	// last failure. Default 30 days, from one minute to 36,500 days; [Forever] keeps it
+	// for good.
 	DeadLetterRetention time.Duration
 	// InboxRetention is how long the marker of a processed message is kept, and with it
-	// the window in which a duplicate is recognised. Default 30 days, at most 36,500;
-	// [Forever] keeps it for good.
+	// the window in which a duplicate is recognised. Default 30 days, from one minute to
+	// 36,500 days; [Forever] keeps it for good.
 	InboxRetention time.Duration
 	// BatchSize is the largest number of rows that one transaction of a cleanup deletes.
 	// Recovery takes back a fiftieth of that in leases per transaction, at least one,
@@ -82,22 +87,24 @@ func (c Config) withDefaults() Config {
 }
 
 // Validate reports every problem of the configuration, joined, each a *fault.Invalid
-// that names the field as the configuration file does; defaults apply first.
+// that names the field ("maintenance batchSize"); defaults apply first.
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	var problems []error
-	refuse := func(field, reason string) { problems = append(problems, fault.NewInvalid(field, reason)) }
+	refuse := func(field, reason string) {
+		problems = append(problems, fault.NewInvalid("maintenance "+field, reason))
+	}
 	for _, r := range []struct {
 		field string
 		value time.Duration
 	}{
-		{"inboxOutbox.cleanup.publishedRetentionDays", c.PublishedRetention},
-		{"inboxOutbox.cleanup.deadLetterRetentionDays", c.DeadLetterRetention},
-		{"inboxOutbox.cleanup.inboxRetentionDays", c.InboxRetention},
+		{"publishedRetention", c.PublishedRetention},
+		{"deadLetterRetention", c.DeadLetterRetention},
+		{"inboxRetention", c.InboxRetention},
 	} {
 		switch {
-		case r.value < 0:
-			refuse(r.field, "is negative")
+		case r.value < MinRetention:
+			refuse(r.field, fmt.Sprintf("is shorter than %v", MinRetention))
 		case r.value > MaxRetention && r.value != Forever:
 			refuse(r.field, "is longer than 36500 days, and not forever")
 		}
@@ -106,16 +113,15 @@ func (c Config) Validate() error {
 		field        string
 		value, limit int
 	}{
-		{"inboxOutbox.cleanup.cleanupBatchSize", c.BatchSize, MaxBatchSize},
-		{"inboxOutbox.cleanup.maxClaims", c.MaxClaims, MaxMaxClaims},
+		{"batchSize", c.BatchSize, MaxBatchSize},
+		{"maxClaims", c.MaxClaims, MaxMaxClaims},
 	} {
 		if n.value < 1 || n.value > n.limit {
 			refuse(n.field, fmt.Sprintf("is not between 1 and %d", n.limit))
 		}
 	}
-	// The budget has no key in the file: how often cleanup runs is the knob there.
 	if c.TimeBudget < 0 || c.TimeBudget > MaxTimeBudget {
-		refuse("maintenance time budget", "is negative or longer than 24 hours")
+		refuse("timeBudget", "is negative or longer than 24 hours")
 	}
 	return errors.Join(problems...)
 }

@@ -17,13 +17,20 @@ import (
 
 // storeWith returns a store with one entry for Kafka.
 func storeWith(event string) *memstore.Store {
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	tx := store.Begin()
 	_, _ = memstore.NewPublisher(store, outbox.Config{}).Publish(context.Background(), tx, outbox.Entry{
 		DestinationType: destination.Kafka, Destination: "orders", EventType: event, Payload: 42,
 	})
 	_ = tx.Commit()
 	return store
+}
+
+// aged is a store whose delivered entries are all old: an example cannot wait for days.
+type aged struct{ *memstore.Store }
+
+func (s aged) DeletePublished(ctx context.Context, _ time.Duration, batch int) (int, error) {
+	return s.Store.DeletePublished(ctx, 0, batch)
 }
 
 // One run of the job that deletes old rows, as a scheduler would start it.
@@ -36,17 +43,17 @@ func ExampleCleanup() {
 		return
 	}
 	_, _ = r.Drain(ctx)
-	time.Sleep(time.Millisecond) // the entry grows old
+	time.Sleep(time.Millisecond) // older than 0
 
 	cleanup := maintenance.Cleanup{
-		Store: store,
+		Store: aged{store},
 		Config: maintenance.Config{
-			PublishedRetention:  time.Microsecond, // a service keeps it for days
+			PublishedRetention:  3 * maintenance.Day,
 			DeadLetterRetention: maintenance.Forever,
 		},
 	}
 	report, err := cleanup.Run(ctx)
-	fmt.Println("deleted:", report.Published.Deleted, "complete:", report.Complete(), err)
+	fmt.Println("deleted:", report.Published.Deleted, "complete:", report.Complete, err)
 	fmt.Println("left:", len(store.Rows()))
 	// Output:
 	// deleted: 1 complete: true <nil>
@@ -99,8 +106,8 @@ func ExampleConfig_Validate() {
 	fmt.Println(maintenance.Config{PublishedRetention: -maintenance.Day, BatchSize: 20_000}.Validate())
 	// Output:
 	// <nil>
-	// satchel: inboxOutbox.cleanup.publishedRetentionDays is negative
-	// satchel: inboxOutbox.cleanup.cleanupBatchSize is not between 1 and 10000
+	// satchel: maintenance publishedRetention is shorter than 1m0s
+	// satchel: maintenance batchSize is not between 1 and 10000
 }
 
 // A job without a store is refused when it runs.

@@ -3,6 +3,7 @@ package maintenance_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -164,6 +165,10 @@ func TestRunRefusesBadSettings(t *testing.T) {
 	for name, run := range map[string]func() error{
 		"recovery without a store": func() error { _, err := maintenance.Recovery{}.Run(t.Context()); return err },
 		"cleanup without a store":  func() error { _, err := maintenance.Cleanup{}.Run(t.Context()); return err },
+		"cleanup with a nil pointer": func() error {
+			_, err := maintenance.Cleanup{Store: (*fakeStore)(nil)}.Run(t.Context())
+			return err
+		},
 		"recovery": func() error {
 			_, err := maintenance.Recovery{Store: store, Config: bad}.Run(t.Context())
 			return err
@@ -180,4 +185,35 @@ func TestRunRefusesBadSettings(t *testing.T) {
 	if len(store.calls) != 0 {
 		t.Errorf("the store was called: %q", store.calls)
 	}
+}
+
+// A run's errors name once what failed, whether the store's own do or not.
+func TestErrorsNameTheOperationOnce(t *testing.T) {
+	t.Parallel()
+	own := &fault.Persistence{Op: "maintenance.reclaim", Code: "40001", Transient: true, Err: errBroken}
+	for name, c := range map[string]struct {
+		err       error
+		text      string
+		retryable bool
+	}{
+		"a store's own": {own, "satchel: maintenance.reclaim failed (SQLSTATE 40001): broken", true},
+		"wrapped":       {fmt.Errorf("node 1: %w", own), "node 1: satchel: maintenance.reclaim failed (SQLSTATE 40001): broken", true},
+		"refused":       {fault.NewInvalid("batch", "is odd"), "satchel: batch is odd", false},
+		"foreign":       {errBroken, "satchel: maintenance.reclaim failed: broken", false},
+	} {
+		_, err := maintenance.Recovery{Store: failing{&fakeStore{}, c.err}}.Run(t.Context())
+		if !errors.Is(err, c.err) || err.Error() != c.text || fault.Retryable(err) != c.retryable {
+			t.Errorf("%s: error %v, retryable %v, want %s", name, err, fault.Retryable(err), c.text)
+		}
+	}
+}
+
+// failing is a store that takes nothing back.
+type failing struct {
+	*fakeStore
+	err error
+}
+
+func (f failing) Reclaim(context.Context, int, int) (maintenance.Reclaimed, error) {
+	return maintenance.Reclaimed{}, f.err
 }

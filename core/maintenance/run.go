@@ -8,12 +8,13 @@ import (
 	"runtime/debug"
 
 	"github.com/satchel-go/satchel/core/fault"
+	"github.com/satchel-go/satchel/core/internal/absent"
 )
 
 // prepare is the common beginning of both jobs: it refuses what cannot be run and
 // returns what is run with.
 func prepare(store Store, cfg Config, logger *slog.Logger) (Config, *slog.Logger, error) {
-	if store == nil {
+	if absent.Is(store) {
 		return cfg, nil, fault.NewInvalid("maintenance store", "is nil")
 	}
 	if err := cfg.Validate(); err != nil {
@@ -39,11 +40,21 @@ func guarded(logger *slog.Logger, op string, call func() (count int, err error))
 	count, err = call()
 	switch {
 	case err != nil:
-		return 0, fmt.Errorf("%s: %w", op, err)
+		return 0, named(op, err)
 	case count < 0:
 		return 0, &fault.Persistence{Op: op, Err: fmt.Errorf("store reported %d rows", count)}
 	}
 	return count, nil
+}
+
+// named returns the error of a store as one that says once what failed: a store's own
+// errors do, by the port's contract, and what is none of them is named here.
+func named(op string, err error) error {
+	var persistence *fault.Persistence
+	if errors.As(err, &persistence) || fault.IsInvalid(err) {
+		return err
+	}
+	return &fault.Persistence{Op: op, Transient: fault.Retryable(err), Err: err}
 }
 
 // ended is how a run ended: what failed in it, and whether it was stopped.

@@ -78,7 +78,7 @@ func TestBrokenStore(t *testing.T) {
 	}
 	storetest.Run(t, storetest.Harness{
 		New: func(*testing.T) storetest.Fixture {
-			s := memstore.New(memstore.Options{})
+			s := memstore.New(memstore.Config{})
 			f := newFixture(s)
 			b.apply(s, &f)
 			return f

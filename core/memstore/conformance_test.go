@@ -13,7 +13,7 @@ import (
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	storetest.Run(t, storetest.Harness{
-		New: func(*testing.T) storetest.Fixture { return newFixture(memstore.New(memstore.Options{})) },
+		New: func(*testing.T) storetest.Fixture { return newFixture(memstore.New(memstore.Config{})) },
 		Features: storetest.Features{
 			Runs: true, Archive: true, TxDelivery: true, Registry: true, Waker: true,
 		},

@@ -2,7 +2,7 @@
 // as a database store: it is for tests of code that publishes, relays or consumes,
 // and it is the reference against which the conformance suite was written.
 //
-//	store := memstore.New(memstore.Options{})
+//	store := memstore.New(memstore.Config{})
 //	publisher := memstore.NewPublisher(store, outbox.Config{})
 //
 //	tx := store.Begin()

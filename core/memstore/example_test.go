@@ -15,7 +15,7 @@ import (
 // A test of application code looks at what would be delivered, without a relay.
 func Example() {
 	ctx := context.Background()
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	publisher := memstore.NewPublisher(store, outbox.Config{})
 
 	tx := store.Begin()
@@ -38,7 +38,7 @@ func Example() {
 // A session does by hand what a relay does in its loop.
 func ExampleStore_Open() {
 	ctx := context.Background()
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	tx := store.Begin()
 	_, _ = memstore.NewPublisher(store, outbox.Config{}).PublishAll(ctx, tx,
 		outbox.Entry{DestinationType: destination.Kafka, Destination: "orders", EventType: "order.confirmed", AggregateID: "order-42", Payload: 1},

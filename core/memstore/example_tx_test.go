@@ -14,7 +14,7 @@ import (
 
 // A rollback can be deferred: after a commit it does nothing.
 func ExampleTx_Rollback() {
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	tx := store.Begin()
 	fmt.Println(tx.Commit())
 	err := tx.Rollback()
@@ -27,7 +27,7 @@ func ExampleTx_Rollback() {
 // A part of a transaction can be undone. The id that it drew stays drawn.
 func ExampleTx_Savepoint() {
 	ctx := context.Background()
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	publisher := memstore.NewPublisher(store, outbox.Config{})
 	entry := func(event string) outbox.Entry {
 		return outbox.Entry{DestinationType: destination.Kafka, Destination: "orders", EventType: event, Payload: 42}
@@ -52,7 +52,7 @@ func ExampleTx_Savepoint() {
 
 // As with PostgreSQL a failed statement spoils its transaction, with the same codes.
 func ExampleTx_Commit() {
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	tx := store.Begin()
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -69,7 +69,7 @@ func ExampleTx_Commit() {
 // A processor over the same store makes a consumer that can be tested.
 func ExampleNewProcessor() {
 	ctx := context.Background()
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	processor := memstore.NewProcessor(store)
 	for range 2 {
 		tx := store.Begin()
@@ -82,8 +82,8 @@ func ExampleNewProcessor() {
 }
 
 // Ids can begin where a test wants them, for example beyond what a float64 holds.
-func ExampleOptions() {
-	store := memstore.New(memstore.Options{FirstID: 9_007_199_254_740_993})
+func ExampleConfig() {
+	store := memstore.New(memstore.Config{FirstID: 9_007_199_254_740_993})
 	tx := store.Begin()
 	fmt.Println(memstore.NewPublisher(store, outbox.Config{}).Publish(context.Background(), tx, outbox.Entry{
 		DestinationType: destination.Kafka, Destination: "orders", EventType: "order.placed", Payload: 42,
@@ -93,7 +93,7 @@ func ExampleOptions() {
 
 // A waker hints at commits that brought entries.
 func ExampleStore_Waker() {
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	hints, cancel := store.Waker().Subscribe()
 	defer cancel()
 

@@ -33,7 +33,7 @@ func waiting(t *testing.T, what string, done <-chan error) {
 func TestRecordDetectsDeadlocks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		txs := []*memstore.Tx{s.Begin(), s.Begin(), s.Begin()}
 		messages := []inbox.Message{{ID: "0", Source: "s"}, {ID: "1", Source: "s"}, {ID: "2", Source: "s"}}
 		for i, tx := range txs {
@@ -79,7 +79,7 @@ func TestRecordWaitEnds(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				s := memstore.New(memstore.Options{})
+				s := memstore.New(memstore.Config{})
 				first, second := s.Begin(), s.Begin()
 				sp := first.Savepoint()
 				if _, err := s.Record(t.Context(), first, m); err != nil {
@@ -111,7 +111,7 @@ func TestRecordWaitEnds(t *testing.T) {
 func TestRecordWaitEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		m := inbox.Message{ID: "1", Source: "s"}
 		first, second := s.Begin(), s.Begin()
 		if _, err := s.Record(t.Context(), first, m); err != nil {

@@ -11,12 +11,12 @@ import (
 
 // DeletePublished implements maintenance.Store, oldest first. The archive is left alone.
 func (s *Store) DeletePublished(ctx context.Context, age time.Duration, batch int) (int, error) {
-	return s.deleteRows(ctx, "maintenance.delete_published", age, batch, func(r *row) time.Time { return r.publishedAt })
+	return s.deleteRows(ctx, "maintenance.deletePublished", age, batch, func(r *row) time.Time { return r.publishedAt })
 }
 
 // DeleteDeadLetters implements maintenance.Store, oldest first.
 func (s *Store) DeleteDeadLetters(ctx context.Context, age time.Duration, batch int) (int, error) {
-	return s.deleteRows(ctx, "maintenance.delete_dead_letters", age, batch, func(r *row) time.Time { return r.deadLetteredAt })
+	return s.deleteRows(ctx, "maintenance.deleteDeadLetters", age, batch, func(r *row) time.Time { return r.deadLetteredAt })
 }
 
 // deleteRows deletes rows by the time that at returns; a zero time is never old.
@@ -45,7 +45,7 @@ func (s *Store) deleteRows(ctx context.Context, op string, age time.Duration, ba
 // transactions are not there yet.
 func (s *Store) DeleteInbox(ctx context.Context, age time.Duration, batch int) (int, error) {
 	if ctx.Err() != nil {
-		return 0, canceled(ctx, "maintenance.delete_inbox")
+		return 0, canceled(ctx, "maintenance.deleteInbox")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -43,7 +43,7 @@ func (s *session) Renew(ctx context.Context, ids []relay.LeaseID, d time.Duratio
 // NextDue implements relay.Session.
 func (s *session) NextDue(ctx context.Context, scope claim.Snapshot) (wait time.Duration, ok bool, err error) {
 	if ctx.Err() != nil {
-		return 0, false, canceled(ctx, "relay.next_due")
+		return 0, false, canceled(ctx, "relay.nextDue")
 	}
 	s.store.mu.Lock()
 	defer s.store.mu.Unlock()

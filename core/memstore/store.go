@@ -1,6 +1,7 @@
 package memstore
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"sync"
@@ -12,8 +13,8 @@ import (
 	"github.com/satchel-go/satchel/core/relay"
 )
 
-// Options adjust a [Store]. The zero value is ready to use.
-type Options struct {
+// Config adjusts a [Store]. The zero value is ready to use.
+type Config struct {
 	// FirstID is the id of the first entry; below 1 means 1. A test that wants ids which do
 	// not survive a float64 gives a large one.
 	FirstID outbox.ID
@@ -59,9 +60,9 @@ type lease struct {
 }
 
 // New returns an empty store.
-func New(o Options) *Store {
+func New(cfg Config) *Store {
 	return &Store{
-		nextID:     max(1, o.FirstID),
+		nextID:     max(1, cfg.FirstID),
 		rows:       make(map[outbox.ID]*row),
 		live:       make(map[outbox.ID]*row),
 		aggregates: make(map[string][]*row),
@@ -87,7 +88,7 @@ func (s *Store) Rows() []Row {
 	for _, r := range s.rows {
 		out = append(out, r.view(s.leases))
 	}
-	slices.SortFunc(out, func(a, b Row) int { return int(a.ID - b.ID) })
+	slices.SortFunc(out, func(a, b Row) int { return cmp.Compare(a.ID, b.ID) })
 	return out
 }
 
@@ -127,7 +128,7 @@ func (s *Store) settled(r *row) {
 	s.aggregates[r.AggregateID] = list
 }
 
-func byID(r *row, id outbox.ID) int { return int(r.ID - id) }
+func byID(r *row, id outbox.ID) int { return cmp.Compare(r.ID, id) }
 
 // isHead reports whether nothing unsettled precedes r in its aggregate.
 func (s *Store) isHead(r *row) bool {

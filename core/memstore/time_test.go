@@ -36,7 +36,7 @@ func claimed(t *testing.T, s relay.Session, limit int) relay.Batch {
 func TestVirtualTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		session := s.Open(relay.SessionOptions{Owner: "one"})
 		start := time.Now()
 		tx := s.Begin()
@@ -87,7 +87,7 @@ func TestVirtualTime(t *testing.T) {
 
 func TestRowsShowTheClaim(t *testing.T) {
 	t.Parallel()
-	s := memstore.New(memstore.Options{})
+	s := memstore.New(memstore.Config{})
 	tx := s.Begin()
 	publish(t, s, tx, order("a"))
 	if err := tx.Commit(); err != nil {
@@ -107,7 +107,7 @@ func TestRowsShowTheClaim(t *testing.T) {
 
 func TestClaimRefusesNonsense(t *testing.T) {
 	t.Parallel()
-	session := memstore.New(memstore.Options{}).Open(relay.SessionOptions{Owner: "one"})
+	session := memstore.New(memstore.Config{}).Open(relay.SessionOptions{Owner: "one"})
 	for _, c := range []struct{ limit, run int }{{0, 1}, {-1, 1}, {1, 0}} {
 		req := request(t, c.limit)
 		req.RunLength = c.run
@@ -121,7 +121,7 @@ func TestClaimRefusesNonsense(t *testing.T) {
 // more of each aggregate per round.
 func TestFollowersFillTheRoom(t *testing.T) {
 	t.Parallel()
-	s := memstore.New(memstore.Options{})
+	s := memstore.New(memstore.Config{})
 	tx := s.Begin()
 	ids := publish(t, s, tx, order("a"), order("a"), order("a"), order("b"), order("b"), order("b"), order("c"))
 	if err := tx.Commit(); err != nil {
@@ -143,7 +143,7 @@ func TestFollowersFillTheRoom(t *testing.T) {
 
 func TestWakerCoalesces(t *testing.T) {
 	t.Parallel()
-	s := memstore.New(memstore.Options{})
+	s := memstore.New(memstore.Config{})
 	hints, cancel := s.Waker().Subscribe()
 	defer cancel()
 	tx := s.Begin()

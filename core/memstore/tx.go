@@ -109,7 +109,7 @@ func (tx *Tx) Savepoint() Savepoint {
 // savepoints are gone. It makes a transaction usable again whose statement failed. An
 // error, a *fault.Persistence, means that the transaction or the savepoint is gone.
 func (tx *Tx) RollbackTo(sp Savepoint) error {
-	const op = "tx.rollback_to"
+	const op = "tx.rollbackTo"
 	tx.store.mu.Lock()
 	defer tx.store.mu.Unlock()
 	if tx.done {

@@ -38,7 +38,7 @@ func wantCode(t *testing.T, err error, code string, retryable bool) {
 
 func TestTxEndsOnce(t *testing.T) {
 	t.Parallel()
-	s := memstore.New(memstore.Options{})
+	s := memstore.New(memstore.Config{})
 	for _, end := range []func(*memstore.Tx) error{(*memstore.Tx).Commit, (*memstore.Tx).Rollback} {
 		tx := s.Begin()
 		sp := tx.Savepoint()
@@ -57,7 +57,7 @@ func TestTxEndsOnce(t *testing.T) {
 
 func TestFailedTxRollsBack(t *testing.T) {
 	t.Parallel()
-	s := memstore.New(memstore.Options{})
+	s := memstore.New(memstore.Config{})
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	m := inbox.Message{ID: "1", Source: "s"}
@@ -83,7 +83,7 @@ func TestFailedTxRollsBack(t *testing.T) {
 
 func TestSavepoints(t *testing.T) {
 	t.Parallel()
-	s := memstore.New(memstore.Options{})
+	s := memstore.New(memstore.Config{})
 	tx := s.Begin()
 	outer := tx.Savepoint()
 	publish(t, s, tx, order("gone"))
@@ -116,7 +116,7 @@ func TestSavepoints(t *testing.T) {
 
 func TestForeignTxIsRefused(t *testing.T) {
 	t.Parallel()
-	s, other := memstore.New(memstore.Options{}), memstore.New(memstore.Options{})
+	s, other := memstore.New(memstore.Config{}), memstore.New(memstore.Config{})
 	if _, err := s.Insert(t.Context(), other.Begin(), make([]outbox.Record, 1)); !fault.IsInvalid(err) {
 		t.Errorf("insert returned %v, want a *fault.Invalid", err)
 	}
@@ -128,7 +128,7 @@ func TestForeignTxIsRefused(t *testing.T) {
 func TestFirstID(t *testing.T) {
 	t.Parallel()
 	const first = 1<<53 + 1 // the first number that a float64 cannot hold
-	s := memstore.New(memstore.Options{FirstID: first})
+	s := memstore.New(memstore.Config{FirstID: first})
 	lost := s.Begin()
 	publish(t, s, lost, order(""))
 	if err := lost.Rollback(); err != nil {

@@ -26,7 +26,7 @@ func (s *session) DeliverTx(ctx context.Context, o relay.Outcome, work func(ctx 
 	return recorded, nil, err
 }
 
-const opDeliverTx = "relay.deliver_tx"
+const opDeliverTx = "relay.deliverTx"
 
 // commit settles and commits in one step, or does neither. It does not look at the
 // context: the work is done, and giving it up now would only repeat it.

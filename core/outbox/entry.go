@@ -2,22 +2,20 @@ package outbox
 
 import (
 	"encoding/json"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/satchel-go/satchel/core/destination"
 	"github.com/satchel-go/satchel/core/fault"
+	"github.com/satchel-go/satchel/core/internal/text"
 )
 
 const (
-	maxText        = 255       // longest value of a text field, in characters
-	maxMaxAttempts = 1<<31 - 1 // what the column holds
+	// DefaultMaxAttempts is the number of delivery attempts of an entry when neither
+	// the entry nor the publisher says otherwise.
+	DefaultMaxAttempts = 20
+	// MaxMaxAttempts is the largest number of delivery attempts: what the column holds.
+	MaxMaxAttempts = 1<<31 - 1
 )
-
-// DefaultMaxAttempts is the number of delivery attempts of an entry when neither
-// the entry nor the publisher says otherwise.
-const DefaultMaxAttempts = 20
 
 // Entry is what an application wants delivered. The zero value is not valid:
 // EventType, Destination, DestinationType and Payload are required.
@@ -56,7 +54,8 @@ type Entry struct {
 	// Unlike ScheduledAt it is changed by retries.
 	AvailableAt time.Time
 	// MaxAttempts is the number of delivery attempts before the entry is
-	// dead-lettered; 0 means the publisher's default, negative is refused.
+	// dead-lettered; 0 means the publisher's default. Not negative, at most
+	// [MaxMaxAttempts].
 	MaxAttempts int
 }
 
@@ -80,8 +79,11 @@ func (e *Entry) validate() error {
 		{"aggregate id", e.AggregateID, false},
 		{"aggregate type", e.AggregateType, false},
 	} {
-		if reason := checkText(f.value, f.required); reason != "" {
-			return fault.NewInvalid(f.name, reason)
+		if f.value == "" && !f.required {
+			continue
+		}
+		if problem := text.Check(f.value); problem != text.None {
+			return fault.NewInvalid(f.name, string(problem))
 		}
 	}
 	for _, f := range []struct {
@@ -92,28 +94,8 @@ func (e *Entry) validate() error {
 			return fault.NewInvalid(f.name, "lies outside the years 1970 to 9999")
 		}
 	}
-	if e.MaxAttempts < 0 || e.MaxAttempts > maxMaxAttempts {
+	if e.MaxAttempts < 0 || e.MaxAttempts > MaxMaxAttempts {
 		return fault.NewInvalid("max attempts", "is negative or larger than 2147483647")
 	}
 	return nil
-}
-
-// checkText says why a text field cannot be stored or delivered, or "".
-func checkText(s string, required bool) string {
-	switch {
-	case s == "":
-		if required {
-			return "is empty"
-		}
-		return ""
-	case strings.TrimSpace(s) == "":
-		return "is blank"
-	case !utf8.ValidString(s):
-		return "is not valid UTF-8"
-	case strings.ContainsRune(s, 0):
-		return "has the character U+0000"
-	case utf8.RuneCountInString(s) > maxText:
-		return "is longer than 255 characters"
-	}
-	return ""
 }

@@ -164,10 +164,10 @@ func TestMaxAttempts(t *testing.T) {
 	}{
 		{0, 0, outbox.DefaultMaxAttempts},
 		{0, 1, 1},
+		{math.MaxInt32, 0, math.MaxInt32},
 		{0, math.MaxInt32, math.MaxInt32},
 		{3, 0, 3},
 		{3, 5, 5},
-		{-1, 0, outbox.DefaultMaxAttempts},
 		{0, -1, 0},
 		{0, math.MaxInt32 + 1, 0},
 		{3, math.MinInt, 0},

@@ -14,7 +14,7 @@ import (
 
 // stored publishes one entry and returns what a relay would find.
 func stored(e outbox.Entry) (outbox.Record, error) {
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	tx := store.Begin()
 	if _, err := memstore.NewPublisher(store, outbox.Config{}).Publish(context.Background(), tx, e); err != nil {
 		return outbox.Record{}, err

@@ -14,7 +14,7 @@ import (
 // An entry is published in the transaction of the change that it reports.
 func ExamplePublisher_Publish() {
 	ctx := context.Background()
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	publisher := memstore.NewPublisher(store, outbox.Config{})
 
 	tx := store.Begin()
@@ -39,7 +39,7 @@ func ExamplePublisher_Publish() {
 // What was published in a transaction that is rolled back never existed.
 func ExamplePublisher_Publish_rollback() {
 	ctx := context.Background()
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	publisher := memstore.NewPublisher(store, outbox.Config{})
 
 	tx := store.Begin()
@@ -54,7 +54,7 @@ func ExamplePublisher_Publish_rollback() {
 // the transaction can go on.
 func ExamplePublisher_Publish_refused() {
 	ctx := context.Background()
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	publisher := memstore.NewPublisher(store, outbox.Config{})
 
 	tx := store.Begin()
@@ -72,7 +72,7 @@ func ExamplePublisher_Publish_refused() {
 // Several entries take one statement, all or none, and keep their order.
 func ExamplePublisher_PublishAll() {
 	ctx := context.Background()
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	publisher := memstore.NewPublisher(store, outbox.Config{})
 	event := func(what string) outbox.Entry {
 		return outbox.Entry{
@@ -93,7 +93,7 @@ func ExamplePublisher_PublishAll() {
 
 // A configuration holds for every entry of a publisher.
 func ExampleConfig() {
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	publisher := memstore.NewPublisher(store, outbox.Config{
 		MaxAttempts: 5,
 		// A relay that is connected to another cluster leaves the entry alone.
@@ -113,7 +113,7 @@ func ExampleConfig() {
 
 // Any writer makes a publisher; this one prints what it passes on.
 func ExampleNewPublisher() {
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	publisher := outbox.NewPublisher(printing{store}, outbox.Config{})
 
 	tx := store.Begin()

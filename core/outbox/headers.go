@@ -10,11 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/satchel-go/satchel/core/fault"
+	"github.com/satchel-go/satchel/core/internal/text"
 )
-
-// DefaultReservedPrefix starts the names of the headers that satchel itself sends.
-// An application header that starts with it, in any case, is refused.
-const DefaultReservedPrefix = "satchel-"
 
 // Bounds of application headers.
 const (
@@ -41,13 +38,9 @@ func checkHeaders(headers map[string]string, reserved string) error {
 }
 
 func checkHeader(key, value, reserved string) string {
-	switch {
-	case strings.TrimSpace(key) == "":
-		return "has a blank key"
-	case !utf8.ValidString(key):
-		return "has a key that is not valid UTF-8"
-	case utf8.RuneCountInString(key) > maxText:
-		return "has a key longer than 255 characters"
+	switch problem := text.Check(key); {
+	case problem != text.None && problem != text.NUL: // a NUL is a control character
+		return "has a key that " + string(problem)
 	case strings.ContainsFunc(key, unicode.IsControl):
 		return "has a key with a control character"
 	case len(key) >= len(reserved) && strings.EqualFold(key[:len(reserved)], reserved):

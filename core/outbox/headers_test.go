@@ -28,10 +28,10 @@ func TestHeaders(t *testing.T) {
 		{"satchelx-", "x", ok},
 		{"x-satchel-a", "x", ok},
 		{" satchel-a", "x", ok},
-		{"", "x", "has a blank key"},
-		{" \t", "x", "has a blank key"},
+		{"", "x", "has a key that is empty"},
+		{" \t", "x", "has a key that is blank"},
 		{"\xff", "x", "has a key that is not valid UTF-8"},
-		{key + "x", "x", "has a key longer than 255 characters"},
+		{key + "x", "x", "has a key that is longer than 255 characters"},
 		{"a\nb", "x", "has a key with a control character"},
 		{"a\x00", "x", "has a key with a control character"},
 		{"a\u0085", "x", "has a key with a control character"},
@@ -62,7 +62,7 @@ func TestHeaderErrorsNameTheKeyOnly(t *testing.T) {
 	_, err := published(t, outbox.Config{}, func(e *outbox.Entry) {
 		e.Headers = map[string]string{"fine": "secret", strings.Repeat("k\n", 200): "secret"}
 	})
-	want := fmt.Sprintf("satchel: header %q has a key longer than 255 characters", strings.Repeat("k_", 64))
+	want := fmt.Sprintf("satchel: header %q has a key that is longer than 255 characters", strings.Repeat("k_", 64))
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

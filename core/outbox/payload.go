@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"github.com/satchel-go/satchel/core/fault"
+	"github.com/satchel-go/satchel/core/internal/text"
 	"github.com/satchel-go/satchel/core/jsonb"
 )
 
@@ -84,7 +85,7 @@ func checkRaw(p Raw) error {
 	switch {
 	case p.ContentType == "":
 		return fault.NewInvalid("payload content type", "is empty")
-	case len(p.ContentType) > maxText:
+	case len(p.ContentType) > text.MaxLength:
 		return fault.NewInvalid("payload content type", "is longer than 255 characters")
 	case len(p.Data) > MaxPayloadBytes:
 		return fault.NewInvalid("payload", "is larger than 64 MiB")

@@ -5,55 +5,36 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/satchel-go/satchel/core/destination"
 	"github.com/satchel-go/satchel/core/fault"
-	"github.com/satchel-go/satchel/core/propagation"
+	"github.com/satchel-go/satchel/core/internal/absent"
 )
-
-// Config adjusts a [Publisher]. The zero value is ready to use.
-type Config struct {
-	// MaxAttempts is given to entries that do not say themselves; 0 or less means
-	// [DefaultMaxAttempts]. More than 2147483647 is refused, when an entry gets it.
-	MaxAttempts int
-	// ReservedPrefix is the header prefix that applications must not use; empty means
-	// [DefaultReservedPrefix]. It must be the prefix that the adapters send.
-	ReservedPrefix string
-	// Propagation captures durable context from the context.Context of a publish;
-	// nil captures nothing.
-	Propagation *propagation.Set
-	// Fingerprint returns what identifies the physical destination an entry is meant
-	// for (a cluster id, a namespace), or "" for none. A relay whose handler has
-	// another fingerprint leaves the entry alone. Nil means none. It is called for each
-	// entry, inside the caller's transaction: it must be quick and safe for concurrent use.
-	Fingerprint func(t destination.Type, name string) string
-}
 
 // Publisher writes entries in the caller's transaction: they exist if and only if
 // that transaction commits. It keeps no state and is safe for concurrent use as far
-// as the transactions are.
+// as the transactions are. Create it with [NewPublisher].
 type Publisher[Tx any] struct {
-	writer Writer[Tx]
-	cfg    Config
+	writer  Writer[Tx]
+	cfg     Config
+	refused error // what is wrong with cfg
 }
 
-// NewPublisher returns a publisher that writes through w, which must not be nil. Most
+// NewPublisher returns a publisher that writes through w. One without a writer, or with a
+// configuration that [Config.Validate] refuses, refuses every entry with that error. Most
 // applications call the one of their store's module, which calls this one.
 func NewPublisher[Tx any](w Writer[Tx], cfg Config) *Publisher[Tx] {
-	if cfg.MaxAttempts <= 0 {
-		cfg.MaxAttempts = DefaultMaxAttempts
+	if absent.Is(w) {
+		w = nil
 	}
-	if cfg.ReservedPrefix == "" {
-		cfg.ReservedPrefix = DefaultReservedPrefix
-	}
-	return &Publisher[Tx]{writer: w, cfg: cfg}
+	return &Publisher[Tx]{writer: w, cfg: cfg.withDefaults(), refused: cfg.Validate()}
 }
 
 // Publish stores one entry in tx and returns its id. Nothing is delivered before
 // the transaction commits, and nothing ever is when it rolls back, also to a
 // savepoint.
 //
-// A *fault.Invalid means that the entry was refused before anything was sent: tx is
-// still usable. A *fault.Persistence means that the statement failed, and tx with it.
+// A *fault.Invalid means that the entry, or the publisher itself, was refused before
+// anything was sent: tx is still usable. A *fault.Persistence means that the statement
+// failed, and tx with it.
 func (p *Publisher[Tx]) Publish(ctx context.Context, tx Tx, e Entry) (ID, error) {
 	ids, err := p.PublishAll(ctx, tx, e)
 	if err != nil {
@@ -67,6 +48,12 @@ func (p *Publisher[Tx]) Publish(ctx context.Context, tx Tx, e Entry) (ID, error)
 // order. With no entries it does nothing. Errors are as with [Publisher.Publish]; that of
 // a refused entry says which one it was.
 func (p *Publisher[Tx]) PublishAll(ctx context.Context, tx Tx, entries ...Entry) ([]ID, error) {
+	if p.writer == nil {
+		return nil, fault.NewInvalid("outbox writer", "is nil")
+	}
+	if p.refused != nil {
+		return nil, p.refused
+	}
 	if len(entries) == 0 {
 		return nil, nil
 	}
@@ -131,9 +118,6 @@ func (p *Publisher[Tx]) record(e *Entry, captured map[string]json.RawMessage) (R
 	}
 	if r.MaxAttempts == 0 {
 		r.MaxAttempts = p.cfg.MaxAttempts
-	}
-	if r.MaxAttempts > maxMaxAttempts {
-		return Record{}, fault.NewInvalid("publisher's max attempts", "is larger than 2147483647")
 	}
 	return r, nil
 }

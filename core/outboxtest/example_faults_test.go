@@ -16,7 +16,7 @@ import (
 // Each fault is one attempt of each message; after the script all goes well.
 func ExampleFaulty() {
 	t := &reporter{}
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	app := shop{store, memstore.NewPublisher(store, outbox.Config{})}
 	_ = app.confirm(t.Context(), "order-42")
 
@@ -31,7 +31,7 @@ func ExampleFaulty() {
 	fmt.Println("attempts:", faulty.Attempts(store.Rows()[0].MessageID))
 	// Output:
 	// retryable timeout
-	// retryable handler panicked with a string
+	// retryable satchel: handler panicked with a string
 	// delivered <nil>
 	// attempts: 3
 }
@@ -39,7 +39,7 @@ func ExampleFaulty() {
 // The verdict is chosen by marking the error.
 func ExampleFail() {
 	t := &reporter{}
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	app := shop{store, memstore.NewPublisher(store, outbox.Config{})}
 	_ = app.confirm(t.Context(), "order-42")
 
@@ -62,7 +62,7 @@ func ExampleHang() {
 func ExampleRecorder() {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	app := shop{store, memstore.NewPublisher(store, outbox.Config{})}
 	broker := outboxtest.NewRecorder(destination.Kafka, "orders")
 	r, err := relay.New(store, []delivery.Handler{broker}, relay.Config{Waker: store.Waker()})
@@ -87,7 +87,7 @@ func ExampleRecorder() {
 // A source can be anything that knows entries: here only those that were not settled.
 func ExampleSourceFunc() {
 	t := &reporter{}
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	app := shop{store, memstore.NewPublisher(store, outbox.Config{})}
 	open := outboxtest.SourceFunc(func(context.Context) (found []outbox.Record, err error) {
 		for _, row := range store.Rows() {

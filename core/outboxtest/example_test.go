@@ -34,7 +34,7 @@ func (s shop) confirm(ctx context.Context, order string) error {
 // A test says which entries an application has published, with the fields that matter to it.
 func ExampleAdded() {
 	t := &reporter{} // in a test: the *testing.T
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	app := shop{store, memstore.NewPublisher(store, outbox.Config{})}
 
 	got := outboxtest.Added(t, outboxtest.Memory(store), func() { _ = app.confirm(t.Context(), "order-42") })
@@ -50,7 +50,7 @@ func ExampleAdded() {
 // Only the fields that are set count, and a payload by its meaning.
 func ExampleExpect() {
 	t := &reporter{}
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	app := shop{store, memstore.NewPublisher(store, outbox.Config{})}
 	got := outboxtest.Added(t, outboxtest.Memory(store), func() { _ = app.confirm(t.Context(), "order-42") })
 
@@ -65,7 +65,7 @@ func ExampleExpect() {
 // A destination that fails once, and once loses its acknowledgement, gets a duplicate.
 func ExampleDrain() {
 	t := &reporter{}
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	app := shop{store, memstore.NewPublisher(store, outbox.Config{})}
 	_ = app.confirm(t.Context(), "order-42")
 
@@ -85,7 +85,7 @@ func ExampleDrain() {
 // A tap knows what a transaction holds before it commits.
 func ExampleTap() {
 	t := &reporter{}
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	tap := outboxtest.NewTap[*memstore.Tx](store)
 	publisher := outbox.NewPublisher(tap, outbox.Config{})
 

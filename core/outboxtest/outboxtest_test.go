@@ -40,7 +40,7 @@ func TestExpect(t *testing.T) {
 	}
 	rawEntry := e
 	rawEntry.Payload = outbox.Raw{ContentType: "text/plain", Data: []byte("hi")}
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	tx := store.Begin()
 	if _, err := memstore.NewPublisher(store, outbox.Config{}).PublishAll(t.Context(), tx, e, rawEntry); err != nil {
 		t.Fatal(err)
@@ -91,7 +91,7 @@ func TestExpect(t *testing.T) {
 
 func TestTap(t *testing.T) {
 	t.Parallel()
-	store := memstore.New(memstore.Options{FirstID: 7})
+	store := memstore.New(memstore.Config{FirstID: 7})
 	tap := outboxtest.NewTap[*memstore.Tx](store)
 	publisher := outbox.NewPublisher(tap, outbox.Config{})
 	e := outbox.Entry{DestinationType: "X", Destination: "d", EventType: "e", Payload: 1}
@@ -166,7 +166,7 @@ func TestDrain(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			store := memstore.New(memstore.Options{})
+			store := memstore.New(memstore.Config{})
 			publish(t, store, "d")
 			recorder := outboxtest.NewRecorder("X")
 			faulty := outboxtest.NewFaulty(recorder, c.script...)
@@ -188,7 +188,7 @@ func TestDrain(t *testing.T) {
 // A handler that always fails uses up the attempts; what is not served stays.
 func TestDrainEnds(t *testing.T) {
 	t.Parallel()
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	publish(t, store, "served", "elsewhere")
 	script := make([]outboxtest.Fault, outbox.DefaultMaxAttempts)
 	for i := range script {
@@ -210,7 +210,7 @@ func TestDrainEnds(t *testing.T) {
 func TestHang(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store := memstore.New(memstore.Options{})
+		store := memstore.New(memstore.Config{})
 		publish(t, store, "d")
 		recorder := outboxtest.NewRecorder("X")
 		node, err := relay.New(store, []delivery.Handler{outboxtest.NewFaulty(recorder, outboxtest.Hang())}, relay.Config{})

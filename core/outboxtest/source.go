@@ -1,6 +1,7 @@
 package outboxtest
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"testing"
@@ -43,7 +44,7 @@ func Added(t testing.TB, source Source, do func()) []outbox.Record {
 	}
 	do()
 	added := slices.DeleteFunc(entries(t, source), func(r outbox.Record) bool { return before[r.ID] })
-	slices.SortFunc(added, func(a, b outbox.Record) int { return int(a.ID - b.ID) })
+	slices.SortFunc(added, func(a, b outbox.Record) int { return cmp.Compare(a.ID, b.ID) })
 	return added
 }
 

@@ -23,7 +23,7 @@ import (
 func Example() {
 	ctx := context.Background()
 	set := propagation.NewSet(nil, propagation.Standard()...)
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	publisher := memstore.NewPublisher(store, outbox.Config{Propagation: set})
 
 	tx := store.Begin()

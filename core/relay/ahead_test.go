@@ -57,7 +57,7 @@ func TestClaimsOverlap(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				s := memstore.New(memstore.Options{})
+				s := memstore.New(memstore.Config{})
 				w := answerSlowly(s)
 				ids := publish(t, s, entries(200, few)...)
 				x := start(t, w, relay.Config{BatchSize: 10, Prefetch: c.prefetch}, handler(t, nil))
@@ -79,7 +79,7 @@ func few(i int) string { return name("a")(i % 20) }
 // by a later one.
 func TestClaimAheadOfAFailure(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		w := answerSlowly(s)
 		w.fail = func(nth int64) bool { return nth%5 == 2 }
 		ids := publish(t, s, entries(200, few)...)
@@ -93,7 +93,7 @@ func TestClaimAheadOfAFailure(t *testing.T) {
 // TestSingleClaimIsAlone: RunOnce makes one claim, whatever the store says.
 func TestSingleClaimIsAlone(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		w := answerSlowly(s)
 		publish(t, s, entries(50, unordered)...)
 		n, err := newRelay(t, w, relay.Config{BatchSize: 10, Prefetch: 40}, handler(t, nil)).RunOnce(t.Context(), 10)
@@ -106,7 +106,7 @@ func TestSingleClaimIsAlone(t *testing.T) {
 // TestStoppedWhileTwoClaimsAreUnderWay: both answers are taken in, and go back.
 func TestStoppedWhileTwoClaimsAreUnderWay(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		w := answerSlowly(s)
 		ids := publish(t, s, entries(100, unordered)...)
 		x := start(t, w, relay.Config{BatchSize: 10, Prefetch: 40}, handler(t, nil))
@@ -124,7 +124,7 @@ func TestStoppedWhileTwoClaimsAreUnderWay(t *testing.T) {
 // that is down is probed all the same.
 func TestProbeIsNotStarved(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		w := answerSlowly(s)
 		var calls atomic.Int64
 		h := handler(t, func(_ context.Context, e delivery.Envelope, _ int) error {

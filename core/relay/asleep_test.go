@@ -65,7 +65,7 @@ func (w *watched) seen() (claims []time.Time, ads []relay.Advertisement) {
 // asleep, looks again, and then leaves the store in peace.
 func TestAdaptiveLooks(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := &watched{Store: memstore.New(memstore.Options{})}
+		w := &watched{Store: memstore.New(memstore.Config{})}
 		h := handler(t, nil)
 		other := handlerOf(t, "OTHER", nil)
 		other.to = claim.Targets(func() []string { return []string{"x", "a"} })
@@ -94,7 +94,7 @@ func TestAdaptiveLooks(t *testing.T) {
 // TestWokenRelayIsAwake: it says so when it finds something, and goes to sleep again.
 func TestWokenRelayIsAwake(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		w := &watched{Store: s}
 		x := start(t, w, relay.Config{PollingInterval: time.Hour, Waker: s.Waker()}, handler(t, nil))
 		time.Sleep(time.Second)
@@ -116,7 +116,7 @@ func TestWokenRelayIsAwake(t *testing.T) {
 // visible gets no notification; the looks that follow find it.
 func TestCommitWhileFallingAsleep(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		w := &watched{Store: s}
 		asked := false
 		w.onAd = func(ad relay.Advertisement) error {
@@ -139,7 +139,7 @@ func TestCommitWhileFallingAsleep(t *testing.T) {
 // TestRegistryFails: the relay polls, tells the log now and then, and registers later.
 func TestRegistryFails(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		flaky := storetest.Flaky(s, storetest.Plan{{Op: storetest.OpAdvertise, Call: 1, Count: 15}})
 		h := handler(t, nil)
 		x := start(t, flaky, relay.Config{PollingInterval: 2 * time.Second}, h)

@@ -70,7 +70,7 @@ func TestBackoffProperties(t *testing.T) {
 // call comes before it is over, nor long after.
 func TestRetryTimes(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := handler(t, func(_ context.Context, _ delivery.Envelope, nth int) error {
 			time.Sleep(2 * time.Second)
 			if nth < 7 {
@@ -95,7 +95,7 @@ func TestRetryTimes(t *testing.T) {
 // TestRetryAfter: the longer of both waits counts, within an hour.
 func TestRetryAfter(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		asked := []time.Duration{0, time.Minute, 48 * time.Hour, -time.Hour}
 		h := handler(t, func(_ context.Context, _ delivery.Envelope, nth int) error {
 			if nth <= len(asked) {
@@ -122,7 +122,7 @@ func TestRetryAfter(t *testing.T) {
 // TestUnresolvableDelay: no attempt is charged, however often.
 func TestUnresolvableDelay(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := handler(t, func(_ context.Context, _ delivery.Envelope, nth int) error {
 			if nth < 30 {
 				return delivery.Unresolvable(errors.New("who?"))
@@ -149,7 +149,7 @@ func TestUnresolvableDelay(t *testing.T) {
 // its limit already gets one.
 func TestMaxAttempts(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := handler(t, func(context.Context, delivery.Envelope, int) error { return errors.New("no") })
 		for limit, want := range map[int]int{1: 1, 2: 2, 3: 3, 0: 1, -1: 1} {
 			id := insert(t, s, outbox.Record{DestinationType: "T", Destination: "d", EventType: "e", MaxAttempts: limit, AggregateID: name("A")(limit)})
@@ -171,7 +171,7 @@ func TestMaxAttempts(t *testing.T) {
 // before its backoff is over.
 func TestRetriesAreSpread(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := handler(t, func(context.Context, delivery.Envelope, int) error { return errors.New("no") })
 		publish(t, s, entries(1000, unordered)...)
 		x := start(t, s, relay.Config{BackoffBase: 8 * time.Second, BackoffMax: time.Hour}, h)
@@ -204,7 +204,7 @@ func TestRetriesAreSpread(t *testing.T) {
 // TestFailuresDoNotCrowdOutNewWork: a backlog that keeps failing, and then good entries.
 func TestFailuresDoNotCrowdOutNewWork(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := handler(t, func(_ context.Context, e delivery.Envelope, _ int) error {
 			if e.ID <= 200 {
 				return errors.New("no")

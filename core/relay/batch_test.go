@@ -53,7 +53,7 @@ func (b *batcher) DeliverBatch(ctx context.Context, batch []delivery.Envelope) [
 // only its own run out.
 func TestBatchesGoInWaves(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := &batcher{recorder: handler(t, func(_ context.Context, e delivery.Envelope, nth int) error {
 			if e.ID == 4 && nth == 1 {
 				return errors.New("no")
@@ -114,7 +114,7 @@ func TestFailingBatches(t *testing.T) {
 	} {
 		t.Run(kind, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				s := memstore.New(memstore.Options{})
+				s := memstore.New(memstore.Config{})
 				all := entries(6, func(i int) string { return fmt.Sprint("A", i%3) })
 				for i := range all {
 					all[i].MaxAttempts = 1
@@ -138,7 +138,7 @@ func TestFailingBatches(t *testing.T) {
 // value cannot be compared.
 func TestBatchOrderUnderDisorder(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := handler(t, func(_ context.Context, e delivery.Envelope, nth int) error {
 			if (int(e.ID)+nth)%5 == 0 {
 				return errors.New("no")

@@ -90,7 +90,7 @@ func BenchmarkRelayNoop(b *testing.B) {
 // BenchmarkRelayMemstore is the same over the in-memory store, which also stores.
 func BenchmarkRelayMemstore(b *testing.B) {
 	h := &noop{}
-	s := memstore.New(memstore.Options{})
+	s := memstore.New(memstore.Config{})
 	const backlog = 2000 // the store looks at all of it in every claim
 	for done := 0; done < b.N; done += backlog {
 		b.StopTimer()

@@ -35,7 +35,7 @@ func (h *half) DeliverBatch(_ context.Context, batch []delivery.Envelope) []erro
 // found down does not close the breaker.
 func TestLateAnswerDoesNotClose(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := &half{recorder: handler(t, nil)}
 		publish(t, s, entries(3, unordered)...)
 		var seen attempts

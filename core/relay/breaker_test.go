@@ -28,7 +28,7 @@ func downUntil(t testing.TB, back time.Time) *recorder {
 // TestOutage follows a destination that is down for ten minutes, beside one that is not.
 func TestOutage(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		began := time.Now()
 		h := downUntil(t, began.Add(10*time.Minute))
 		all := entries(40, name("A"))
@@ -96,7 +96,7 @@ func TestOutage(t *testing.T) {
 			}
 		}
 		for _, a := range seen.all() {
-			if a.Verdict == delivery.IsUnavailable && (a.Disposition != relay.Deferred || a.Delay <= 0 || !a.Recorded) {
+			if a.Verdict == delivery.VerdictUnavailable && (a.Disposition != relay.Deferred || a.Delay <= 0 || !a.Recorded) {
 				t.Errorf("told %+v", a)
 			}
 		}
@@ -107,7 +107,7 @@ func TestOutage(t *testing.T) {
 // occupy one slot after the other, and goes back untouched.
 func TestWaitingEntriesAreWithdrawn(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := handler(t, func(_ context.Context, e delivery.Envelope, _ int) error {
 			if e.Destination == "d" {
 				time.Sleep(5 * time.Second)
@@ -137,7 +137,7 @@ func TestWaitingEntriesAreWithdrawn(t *testing.T) {
 // another.
 func TestInconclusiveProbe(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := handler(t, func(_ context.Context, _ delivery.Envelope, nth int) error {
 			switch nth {
 			case 1:
@@ -166,7 +166,7 @@ func TestInconclusiveProbe(t *testing.T) {
 // TestAnyAnswerCloses: a refusal shows that the destination is there.
 func TestAnyAnswerCloses(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := handler(t, func(_ context.Context, e delivery.Envelope, nth int) error {
 			switch {
 			case nth == 1:
@@ -187,7 +187,7 @@ func TestAnyAnswerCloses(t *testing.T) {
 // TestNoTrafficCloses: with nothing to probe with there is nothing to protect.
 func TestNoTrafficCloses(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := downUntil(t, time.Now().Add(time.Hour))
 		publish(t, s, entryOf(""))
 		var seen attempts
@@ -207,7 +207,7 @@ func TestNoTrafficCloses(t *testing.T) {
 // TestProbeClaimFails: the store's failure is not the end of probing.
 func TestProbeClaimFails(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := downUntil(t, time.Now().Add(500*time.Millisecond))
 		ids := publish(t, s, entryOf(""))
 		failed := false
@@ -234,7 +234,7 @@ func TestProbeClaimFails(t *testing.T) {
 // TestBreakerObserverHarmsNobody: it panics, or takes longer than a lease.
 func TestBreakerObserverHarmsNobody(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := downUntil(t, time.Now().Add(5*time.Second))
 		slow := handlerOf(t, "OTHER", func(ctx context.Context, _ delivery.Envelope, _ int) error {
 			select {
@@ -272,7 +272,7 @@ func (b *badBreakerObserver) BreakerChanged(context.Context, destination.Type, s
 // TestBacklogFollowsASlowProbe: the relay has long gone to sleep when the answer comes.
 func TestBacklogFollowsASlowProbe(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		back := time.Now().Add(500 * time.Millisecond)
 		h := handler(t, func(context.Context, delivery.Envelope, int) error {
 			if time.Now().Before(back) {

@@ -25,7 +25,7 @@ func warm(t *testing.T, s *memstore.Store) {
 // beside it.
 func TestSlowEntryOfABundle(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := handler(t, func(_ context.Context, e delivery.Envelope, _ int) error {
 			if e.AggregateID == "slow" {
 				time.Sleep(10 * time.Second)
@@ -53,7 +53,7 @@ func TestFailureInABundle(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				s := memstore.New(memstore.Options{})
+				s := memstore.New(memstore.Config{})
 				h := handler(t, func(_ context.Context, e delivery.Envelope, _ int) error {
 					if e.AggregateID == "bad" {
 						return fail()
@@ -83,7 +83,7 @@ func TestFailureInABundle(t *testing.T) {
 // TestStopInABundle: what a bundle has not begun when the relay stops goes back at once.
 func TestStopInABundle(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := handler(t, func(ctx context.Context, e delivery.Envelope, _ int) error {
 			if e.AggregateID != "" {
 				time.Sleep(time.Millisecond)

@@ -110,7 +110,7 @@ func (l *loop) claim(now time.Time) {
 	}
 	limit := l.free()
 	if l.plan.limit > 0 {
-		limit = min(l.plan.limit, l.cfg.BatchSize)
+		limit = l.plan.limit // asked for by the caller, whatever the batch size is
 	}
 	// A relay about to wait for long wants to wake exactly when something becomes due.
 	ahead := l.cfg.Strategy == ListenNotify && l.claims.dry >= dryLooks

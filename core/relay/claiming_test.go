@@ -28,7 +28,7 @@ func TestFailingClaims(t *testing.T) {
 	} {
 		t.Run(kind, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				s := memstore.New(memstore.Options{})
+				s := memstore.New(memstore.Config{})
 				flaky := storetest.Flaky(s, plan)
 				ids := publish(t, s, entries(3, unordered)...)
 				logger, logged := logs()
@@ -57,7 +57,7 @@ func TestFailingClaims(t *testing.T) {
 // TestDownStoreIsNotHammered counts the claims of a long outage, with hints coming in.
 func TestDownStoreIsNotHammered(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		flaky := storetest.Flaky(s, storetest.Plan{{Op: storetest.OpClaim, Call: 1, Count: 1 << 30}})
 		x := start(t, flaky, relay.Config{Waker: s.Waker()}, handler(t, nil))
 		for range 600 {
@@ -75,7 +75,7 @@ func TestDownStoreIsNotHammered(t *testing.T) {
 // TestClaimPanics also covers an answer that makes no sense.
 func TestClaimPanics(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		n := 0
 		w := &wrapped{Store: s, claim: func(ctx context.Context, next relay.Session, req relay.ClaimRequest) (relay.Batch, error) {
 			switch n++; n {
@@ -112,7 +112,7 @@ func TestWrongRecords(t *testing.T) {
 	} {
 		t.Run(kind, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				s := memstore.New(memstore.Options{})
+				s := memstore.New(memstore.Config{})
 				claims := 0
 				w := &wrapped{Store: s, claim: func(ctx context.Context, next relay.Session, req relay.ClaimRequest) (relay.Batch, error) {
 					claims++
@@ -170,7 +170,7 @@ func TestBadSupplier(t *testing.T) {
 	} {
 		t.Run(kind, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				s := memstore.New(memstore.Options{})
+				s := memstore.New(memstore.Config{})
 				var calls atomic.Int32
 				from := time.Now().Add(time.Minute)
 				other := handlerOf(t, "OTHER", nil)
@@ -205,7 +205,7 @@ func TestBadSupplier(t *testing.T) {
 // TestBadSupplierEndsRunOnce: who asked for one cycle is told.
 func TestBadSupplierEndsRunOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := handler(t, nil)
 		h.to = claim.Targets(func() []string { return nil })
 		publish(t, s, entryOf(""))
@@ -214,7 +214,7 @@ func TestBadSupplierEndsRunOnce(t *testing.T) {
 		_, drain := r.Drain(t.Context())
 		for _, err := range []error{once, drain} {
 			var scope *claim.Error
-			if !errors.As(err, &scope) || scope.Type != "T" || scope.Reason != claim.NullSet {
+			if !errors.As(err, &scope) || scope.Type != "T" || scope.Reason != claim.NilSet {
 				t.Errorf("the error is %v", err)
 			}
 		}
@@ -225,7 +225,7 @@ func TestBadSupplierEndsRunOnce(t *testing.T) {
 // grow while the relay runs.
 func TestScopeChanges(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		flaky := storetest.Flaky(s, nil)
 		from := time.Now().Add(time.Minute)
 		h := handler(t, nil)
@@ -252,7 +252,7 @@ func TestScopeChanges(t *testing.T) {
 // TestNoHandlers: a relay without handlers claims nothing and stops cleanly.
 func TestNoHandlers(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		ids := publish(t, s, entryOf(""))
 		x := start(t, s, relay.Config{})
 		time.Sleep(time.Minute)

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/satchel-go/satchel/core/fault"
+	"github.com/satchel-go/satchel/core/internal/absent"
+	"github.com/satchel-go/satchel/core/internal/text"
 	"github.com/satchel-go/satchel/core/propagation"
 )
 
@@ -112,7 +114,7 @@ type Config struct {
 	Owner string
 	// Propagation restores stored context into the context of a handler; nil restores nothing.
 	Propagation *propagation.Set
-	// Observers are told of every attempt, in the order given.
+	// Observers are told of every attempt, in the order given. None may be nil.
 	Observers []Observer
 	// Logger receives warnings; nil discards them.
 	Logger *slog.Logger
@@ -148,7 +150,7 @@ func (c Config) withDefaults() Config {
 // Validate reports every problem of the configuration, joined, each a *fault.Invalid;
 // defaults apply first.
 func (c Config) Validate() error {
-	c = c.withDefaults()
+	given, c := c, c.withDefaults()
 	var problems []error
 	refuse := func(field, reason string) { problems = append(problems, fault.NewInvalid("relay "+field, reason)) }
 	if c.Strategy != ListenNotify && c.Strategy != Polling {
@@ -157,11 +159,12 @@ func (c Config) Validate() error {
 	if c.OnPublished != Keep && c.OnPublished != Archive && c.OnPublished != Delete {
 		refuse("onPublished", "is none of KEEP, ARCHIVE and DELETE")
 	}
+	// Only what was given is judged: a default that follows another field is as wrong as that.
 	for _, n := range []struct {
 		field string
 		value int
-	}{{"batchSize", c.BatchSize}, {"concurrency", c.Concurrency}, {"prefetch", c.Prefetch}, {"runLength", c.RunLength}} {
-		if n.value < 1 || n.value > MaxBatchSize {
+	}{{"batchSize", given.BatchSize}, {"concurrency", given.Concurrency}, {"prefetch", given.Prefetch}, {"runLength", given.RunLength}} {
+		if n.value != 0 && (n.value < 1 || n.value > MaxBatchSize) {
 			refuse(n.field, fmt.Sprintf("is not between 1 and %d", MaxBatchSize))
 		}
 	}
@@ -170,18 +173,19 @@ func (c Config) Validate() error {
 		value    time.Duration
 		shortest time.Duration
 	}{
-		{"pollingInterval", c.PollingInterval, time.Millisecond},
-		{"leaseTimeout", c.LeaseTimeout, MinLeaseTimeout},
-		{"deliveryTimeout", c.DeliveryTimeout, time.Millisecond},
-		{"drainTimeout", c.DrainTimeout, time.Millisecond},
-		{"storeTimeout", c.StoreTimeout, time.Millisecond},
-		{"backoffBase", c.BackoffBase, 1},
-		{"backoffMax", c.BackoffMax, 1},
-		{"unresolvableDelay", c.UnresolvableDelay, time.Millisecond},
-		{"probeDelay", c.ProbeDelay, time.Millisecond},
-		{"probeMax", c.ProbeMax, time.Millisecond},
+		{"pollingInterval", given.PollingInterval, time.Millisecond},
+		{"leaseTimeout", given.LeaseTimeout, MinLeaseTimeout},
+		{"deliveryTimeout", given.DeliveryTimeout, time.Millisecond},
+		{"drainTimeout", given.DrainTimeout, time.Millisecond},
+		{"storeTimeout", given.StoreTimeout, time.Millisecond},
+		{"backoffBase", given.BackoffBase, 1},
+		{"backoffMax", given.BackoffMax, 1},
+		{"unresolvableDelay", given.UnresolvableDelay, time.Millisecond},
+		{"probeDelay", given.ProbeDelay, time.Millisecond},
+		{"probeMax", given.ProbeMax, time.Millisecond},
 	} {
 		switch {
+		case d.value == 0:
 		case d.value < d.shortest:
 			refuse(d.field, fmt.Sprintf("is shorter than %v", d.shortest))
 		case d.value > MaxDuration:
@@ -194,8 +198,16 @@ func (c Config) Validate() error {
 	if c.ProbeMax < c.ProbeDelay {
 		refuse("probeMax", "is shorter than probeDelay")
 	}
-	if reason := checkOwner(c.Owner); reason != "" {
-		refuse("owner", reason)
+	if problem := text.Check(c.Owner); problem != text.None {
+		refuse("owner", string(problem))
+	}
+	if c.Waker != nil && absent.Is(c.Waker) {
+		refuse("waker", "is a nil pointer")
+	}
+	for i, o := range c.Observers {
+		if absent.Is(o) {
+			refuse(fmt.Sprintf("observers[%d]", i), "is nil")
+		}
 	}
 	return errors.Join(problems...)
 }

@@ -135,8 +135,51 @@ func TestConfigBounds(t *testing.T) {
 		{relay.Config{ProbeDelay: time.Hour, ProbeMax: time.Minute}, "probeMax", false},
 		{relay.Config{ProbeDelay: time.Hour}, "probeMax", true},
 		{relay.Config{BackoffBase: time.Hour}, "backoffMax", true},
+		{relay.Config{Waker: (*waker)(nil)}, "waker", false},
+		{relay.Config{Waker: &waker{}}, "waker", true},
+		{relay.Config{Observers: []relay.Observer{watching, nil}}, "observers[1]", false},
+		{relay.Config{Observers: []relay.Observer{relay.ObserverFunc(nil)}}, "observers[0]", false},
+		{relay.Config{Observers: []relay.Observer{(*attempts)(nil)}}, "observers[0]", false},
+		{relay.Config{Observers: []relay.Observer{watching}}, "observers", true},
 	} {
 		wantProblem(t, c.cfg, c.field, c.good)
+	}
+}
+
+var watching = relay.ObserverFunc(func(context.Context, relay.Attempt) {})
+
+// waker is a relay.Waker that has nothing to say.
+type waker struct{ hints chan struct{} }
+
+func (w *waker) Subscribe() (<-chan struct{}, func()) { return w.hints, func() {} }
+
+// TestOneProblemIsOneError: what other fields take over from a bad one is not its own fault.
+func TestOneProblemIsOneError(t *testing.T) {
+	t.Parallel()
+	for want, c := range map[string]relay.Config{
+		"satchel: relay batchSize is not between 1 and 10000":   {BatchSize: -1},
+		"satchel: relay concurrency is not between 1 and 10000": {BatchSize: 5, Concurrency: 10_001},
+		"satchel: relay backoffBase is longer than 366 days":    {BackoffBase: relay.MaxDuration + 1},
+		"satchel: relay probeDelay is longer than 366 days":     {ProbeDelay: relay.MaxDuration + 1},
+		"satchel: relay batchSize is not between 1 and 10000\nsatchel: relay prefetch is not between 1 and 10000": {
+			BatchSize: relay.MaxBatchSize + 1, Prefetch: relay.MaxBatchSize + 1,
+		},
+	} {
+		if err := c.Validate(); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+func TestOutcomeKindNames(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[relay.OutcomeKind]string{
+		relay.Published: "published", relay.Retried: "retried", relay.DeadLettered: "dead-lettered", relay.Deferred: "deferred",
+		relay.Released: "released", relay.ReleasedBehind: "released behind", 0: "unknown", -1: "unknown", 99: "unknown",
+	} {
+		if kind.String() != want {
+			t.Errorf("kind %d is %q, want %q", int(kind), kind, want)
+		}
 	}
 }
 
@@ -155,7 +198,7 @@ func wantProblem(t *testing.T, c relay.Config, field string, good bool) {
 	if !errors.As(err, &invalid) || !strings.Contains(err.Error(), field) {
 		t.Errorf("%s is refused with %v", field, err)
 	}
-	if _, newErr := relay.New(memstore.New(memstore.Options{}), nil, c); newErr == nil {
+	if _, newErr := relay.New(memstore.New(memstore.Config{}), nil, c); newErr == nil {
 		t.Errorf("New accepts what Validate refuses: %v", err)
 	}
 }
@@ -184,7 +227,7 @@ func TestAllProblemsAtOnce(t *testing.T) {
 // its own.
 func TestOwner(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		got := make(chan string, 1)
 		h := handler(t, func(_ context.Context, e delivery.Envelope, _ int) error { got <- rows(s)[e.ID].Owner; return nil })
 		publish(t, s, entryOf(""))
@@ -207,11 +250,11 @@ func TestScopeIsOfTheRightKind(t *testing.T) {
 	t.Parallel()
 	h := handler(t, nil)
 	h.to = nil
-	if _, err := relay.New(memstore.New(memstore.Options{}), []delivery.Handler{h}, relay.Config{}); !fault.IsInvalid(err) {
+	if _, err := relay.New(memstore.New(memstore.Config{}), []delivery.Handler{h}, relay.Config{}); !fault.IsInvalid(err) {
 		t.Errorf("New returned %v", err)
 	}
 	h.to = claim.All()
-	if _, err := relay.New(memstore.New(memstore.Options{}), []delivery.Handler{h}, relay.Config{}); err != nil {
+	if _, err := relay.New(memstore.New(memstore.Config{}), []delivery.Handler{h}, relay.Config{}); err != nil {
 		t.Error(err)
 	}
 }

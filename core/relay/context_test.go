@@ -18,7 +18,7 @@ import (
 func TestPropagation(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		set := propagation.NewSet(slog.New(slog.DiscardHandler), propagation.Standard()...)
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		tx := s.Begin()
 		ctx := propagation.With(t.Context(), propagation.Correlation, "c-17")
 		if _, err := memstore.NewPublisher(s, outbox.Config{Propagation: set}).Publish(ctx, tx, entryOf("")); err != nil {
@@ -53,7 +53,7 @@ func (fingerprinted) Fingerprint(context.Context, string) string { return "blue"
 // TestFingerprint: an entry for another physical destination is unresolvable here.
 func TestFingerprint(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		var ids []outbox.ID
 		for _, mark := range []string{`"blue"`, `"green"`, `{}`} {
 			ids = append(ids, insert(t, s, outbox.Record{
@@ -76,7 +76,7 @@ func TestFingerprint(t *testing.T) {
 func TestHandlersKeepTheValuesOfRun(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		type key struct{}
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		got := make(chan any, 1)
 		h := handler(t, func(ctx context.Context, _ delivery.Envelope, _ int) error { got <- ctx.Value(key{}); return nil })
 		publish(t, s, entryOf(""))

@@ -18,7 +18,7 @@ import (
 // TestCycle follows one entry of each verdict through claim, delivery and settlement.
 func TestCycle(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		verdicts := []error{
 			nil, errors.New("broken"), delivery.Permanent(errors.New("refused")), delivery.Unresolvable(errors.New("unknown")),
 		}
@@ -48,8 +48,8 @@ func TestCycle(t *testing.T) {
 			kind    relay.OutcomeKind
 			delayed bool
 		}{
-			1: {delivery.Delivered, relay.Published, false}, 2: {delivery.Retryable, relay.Retried, true},
-			3: {delivery.IsPermanent, relay.DeadLettered, false}, 4: {delivery.IsUnresolvable, relay.Deferred, true},
+			1: {delivery.VerdictDelivered, relay.Published, false}, 2: {delivery.VerdictRetryable, relay.Retried, true},
+			3: {delivery.VerdictPermanent, relay.DeadLettered, false}, 4: {delivery.VerdictUnresolvable, relay.Deferred, true},
 		}
 		for _, a := range seen.all() {
 			w := want[a.Envelope.ID]
@@ -101,7 +101,7 @@ func TestFailingHandlers(t *testing.T) {
 	} {
 		t.Run(kind, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				s := memstore.New(memstore.Options{})
+				s := memstore.New(memstore.Config{})
 				h := handler(t, func(ctx context.Context, e delivery.Envelope, nth int) error {
 					if e.ID == 3 && nth == 1 {
 						return fail(ctx)
@@ -142,7 +142,7 @@ func TestFailingHandlers(t *testing.T) {
 // TestMessageIDIsTheSameOnEveryAttempt also checks the attempt's number.
 func TestMessageIDIsTheSameOnEveryAttempt(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := handler(t, func(_ context.Context, _ delivery.Envelope, nth int) error {
 			if nth < 4 {
 				return errors.New("no")
@@ -172,7 +172,7 @@ func TestUnreadableRow(t *testing.T) {
 	} {
 		t.Run(part, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				s := memstore.New(memstore.Options{})
+				s := memstore.New(memstore.Config{})
 				h := handler(t, nil)
 				good := publish(t, s, entryOf(""))
 				r.DestinationType, r.Destination, r.EventType, r.MaxAttempts = "T", "d", "e", 2
@@ -211,7 +211,7 @@ func insert(t testing.TB, s *memstore.Store, r outbox.Record) outbox.ID {
 // TestNullHeader: the header is left out with one warning, the rest delivered.
 func TestNullHeader(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		var got atomic.Value
 		h := handler(t, func(_ context.Context, e delivery.Envelope, _ int) error { got.Store(e.Headers); return nil })
 		insert(t, s, outbox.Record{

@@ -12,7 +12,7 @@ const watchEvery = 20 * time.Millisecond
 
 // ErrHandlerStuck is the error of an attempt whose handler did not return some time
 // after its context had ended.
-var ErrHandlerStuck = errors.New("handler did not return after its time was up")
+var ErrHandlerStuck = errors.New("satchel: handler did not return after its time was up")
 
 // dispatch starts ready jobs while slots are free.
 func (l *loop) dispatch(now time.Time) {

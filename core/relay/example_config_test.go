@@ -14,7 +14,7 @@ import (
 // A delivered entry stays, moves to the archive, or goes.
 func ExampleOnPublished() {
 	for _, what := range []relay.OnPublished{relay.Keep, relay.Archive, relay.Delete} {
-		store := memstore.New(memstore.Options{})
+		store := memstore.New(memstore.Config{})
 		if err := printed(store, "order.placed"); err != nil {
 			fmt.Println(err)
 		}
@@ -53,7 +53,7 @@ func ExampleConfig_Validate() {
 // The owner is the name of a relay in the database and in its log. The default one is
 // different for every relay.
 func ExampleRelay_Owner() {
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	named, err := relay.New(store, nil, relay.Config{Owner: "orders-1"})
 	fmt.Println(named.Owner(), err)
 

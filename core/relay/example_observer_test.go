@@ -14,7 +14,7 @@ import (
 
 // An observer sees what became of each attempt: this one is a metric.
 func ExampleObserver() {
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	if err := printed(store, "order.placed"); err != nil {
 		fmt.Println(err)
 	}
@@ -48,7 +48,7 @@ func (alarm) BreakerChanged(_ context.Context, t destination.Type, name string, 
 
 // A destination that is down is left alone; none of its entries loses an attempt.
 func ExampleBreakerObserver() {
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	if err := printed(store, "order.placed"); err != nil {
 		fmt.Println(err)
 	}

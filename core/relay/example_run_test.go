@@ -32,7 +32,7 @@ func printed(store *memstore.Store, events ...string) error {
 func ExampleRelay_Run() {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	console := outboxtest.NewRecorder("PRINT")
 	r, err := relay.New(store, []delivery.Handler{console}, relay.Config{Waker: store.Waker()})
 	if err != nil {
@@ -59,7 +59,7 @@ func ExampleRelay_Run() {
 func ExampleRelay_Wake() {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	console := outboxtest.NewRecorder("PRINT")
 	r, err := relay.New(store, []delivery.Handler{console}, relay.Config{
 		Strategy: relay.Polling, PollingInterval: time.Hour,
@@ -85,7 +85,7 @@ func ExampleRelay_Wake() {
 // A host with a scheduler of its own makes one claim at a time.
 func ExampleRelay_RunOnce() {
 	ctx := context.Background()
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	if err := printed(store, "one", "two", "three"); err != nil {
 		fmt.Println(err)
 	}
@@ -109,7 +109,7 @@ func ExampleRelay_RunOnce() {
 // A failed entry waits for its backoff: a Drain leaves it behind, and returns no error.
 func ExampleRelay_Drain() {
 	ctx := context.Background()
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	if err := printed(store, "order.placed"); err != nil {
 		fmt.Println(err)
 	}
@@ -137,7 +137,4 @@ func ExampleNew() {
 	// satchel: relay store is nil
 	// satchel: destination type PRINT has two handlers: relay_test.Printer and relay_test.Printer
 	// satchel: relay batchSize is not between 1 and 10000
-	// satchel: relay concurrency is not between 1 and 10000
-	// satchel: relay prefetch is not between 1 and 10000
-	// satchel: relay runLength is not between 1 and 10000
 }

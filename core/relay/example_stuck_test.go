@@ -34,7 +34,7 @@ func (d Deaf) Deliver(context.Context, delivery.Envelope) error {
 func ExampleStuckError() {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	if err := printed(store, "order.placed"); err != nil {
 		fmt.Println(err)
 	}

@@ -26,7 +26,7 @@ func (Printer) Deliver(_ context.Context, e delivery.Envelope) error {
 // A service calls Run and lets it work until it shuts down; a test calls Drain.
 func ExampleRelay() {
 	ctx := context.Background()
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 
 	tx := store.Begin() // with a database: the transaction of the business data
 	publisher := memstore.NewPublisher(store, outbox.Config{})

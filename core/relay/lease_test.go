@@ -18,7 +18,7 @@ import (
 // TestLeaseIsRenewed: a handler may take many times the length of a lease.
 func TestLeaseIsRenewed(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := handler(t, func(ctx context.Context, _ delivery.Envelope, _ int) error {
 			select {
 			case <-time.After(20 * time.Second):
@@ -43,7 +43,7 @@ func TestLeaseIsRenewed(t *testing.T) {
 // TestTailOfABatchKeepsItsLease: ten entries claimed together and handled one by one.
 func TestTailOfABatchKeepsItsLease(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := handler(t, func(context.Context, delivery.Envelope, int) error { time.Sleep(300 * time.Millisecond); return nil })
 		publish(t, s, entries(10, name("A"))...)
 		cfg := relay.Config{BatchSize: 10, Concurrency: 1, LeaseTimeout: time.Second}
@@ -63,7 +63,7 @@ func TestTailOfABatchKeepsItsLease(t *testing.T) {
 // is delivered again by whoever has the new lease.
 func TestLostLease(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		ended := make(chan error, 1)
 		h := handler(t, func(ctx context.Context, e delivery.Envelope, nth int) error {
 			if e.ID == 1 && nth == 1 {
@@ -95,7 +95,7 @@ func TestLostLease(t *testing.T) {
 			t.Errorf("the lost delivery was charged: attempt %d", r.Attempt)
 		}
 		told := seen.all()
-		if len(told) != 4 || told[0].Recorded || told[0].Verdict != delivery.Delivered || !told[1].Recorded {
+		if len(told) != 4 || told[0].Recorded || told[0].Verdict != delivery.VerdictDelivered || !told[1].Recorded {
 			t.Errorf("observers were told %+v", told)
 		}
 	})
@@ -125,7 +125,7 @@ func TestRenewalFailsUntilTheEnd(t *testing.T) {
 	for kind, when := range map[string]storetest.Moment{"fails": storetest.Before, "hangs": storetest.Hang, "answer lost": storetest.After} {
 		t.Run(kind, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				s := memstore.New(memstore.Options{})
+				s := memstore.New(memstore.Config{})
 				told := make(chan time.Duration, 1)
 				h := handler(t, func(ctx context.Context, e delivery.Envelope, nth int) error {
 					began := time.Now()
@@ -156,7 +156,7 @@ func TestRenewalFailsUntilTheEnd(t *testing.T) {
 // the relay spin; time would then stand still here.
 func TestIdleLoopAfterALostLease(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		release := make(chan struct{})
 		h := handler(t, func(_ context.Context, _ delivery.Envelope, nth int) error {
 			if nth == 1 {
@@ -190,7 +190,7 @@ func TestIdleLoopAfterALostLease(t *testing.T) {
 // nothing else under way, one at a time.
 func TestSuspectsGoAlone(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		suspects := publish(t, s, entries(3, unordered)...)
 		run := publish(t, s, entries(2, same("A"))...)
 		loseClaims(t, s, 2)
@@ -244,7 +244,7 @@ func loseClaims(t testing.TB, s *memstore.Store, times int) {
 // TestSuspectNeverReturns: it is given up like any other, and the rest is delivered.
 func TestSuspectNeverReturns(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		bad := publish(t, s, entryOf(""))[0]
 		loseClaims(t, s, 2)
 		good := publish(t, s, entries(5, unordered)...)

@@ -14,7 +14,7 @@ import (
 // TestDeliveryTimeout bounds an attempt, not a run of them.
 func TestDeliveryTimeout(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := handler(t, func(ctx context.Context, e delivery.Envelope, nth int) error {
 			deadline, ok := ctx.Deadline()
 			if !ok || time.Until(deadline) != 10*time.Second {
@@ -43,7 +43,7 @@ func TestDeliveryTimeout(t *testing.T) {
 // TestStoreTimeout bounds each call of the store.
 func TestStoreTimeout(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		check := func(ctx context.Context) {
 			if deadline, ok := ctx.Deadline(); !ok || time.Until(deadline) != 7*time.Second {
 				t.Errorf("the deadline is %v away", time.Until(deadline))

@@ -17,7 +17,7 @@ import (
 // TestRunOnce makes one claim, and the number it returns is that of attempts.
 func TestRunOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		flaky := storetest.Flaky(s, nil)
 		h := handler(t, func(_ context.Context, e delivery.Envelope, _ int) error {
 			if e.ID == 2 {
@@ -51,10 +51,32 @@ func TestRunOnce(t *testing.T) {
 	})
 }
 
+// TestRunOnceTakesItsLimit: the limit is the caller's, and no other setting cuts it.
+func TestRunOnceTakesItsLimit(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		for what, c := range map[string]struct {
+			cfg relay.Config
+			key func(int) string
+		}{
+			"unordered":     {relay.Config{BatchSize: 3}, unordered},
+			"one aggregate": {relay.Config{BatchSize: 3, RunLength: relay.MaxBatchSize}, same("A")},
+			"two slots":     {relay.Config{BatchSize: 3, Concurrency: 2, Prefetch: 1}, unordered},
+		} {
+			s := memstore.New(memstore.Config{})
+			flaky := storetest.Flaky(s, nil)
+			publish(t, s, entries(120, c.key)...)
+			n, err := newRelay(t, flaky, c.cfg, handler(t, nil)).RunOnce(t.Context(), 100)
+			if n != 100 || err != nil || count(s, outbox.Published) != 100 || flaky.Calls(storetest.OpClaim) != 1 {
+				t.Errorf("%s: %d attempts, %v, %d published, %d claims", what, n, err, count(s, outbox.Published), flaky.Calls(storetest.OpClaim))
+			}
+		}
+	})
+}
+
 // TestDrain delivers all that is due and nothing else.
 func TestDrain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := handler(t, func(_ context.Context, e delivery.Envelope, nth int) error {
 			time.Sleep(10 * time.Millisecond)
 			switch {
@@ -95,7 +117,7 @@ func TestDrain(t *testing.T) {
 // TestDrainFollowsItself: entries that handlers publish while it drains are drained too.
 func TestDrainFollowsItself(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := handler(t, func(_ context.Context, e delivery.Envelope, _ int) error {
 			time.Sleep(time.Second)
 			if e.ID < 20 {
@@ -114,7 +136,7 @@ func TestDrainFollowsItself(t *testing.T) {
 // TestDrainWithADeadDestination comes to an end.
 func TestDrainWithADeadDestination(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := downUntil(t, time.Now().Add(time.Hour))
 		all := entries(20, unordered)
 		all[19].Destination = "up"
@@ -131,7 +153,7 @@ func TestDrainWithADeadDestination(t *testing.T) {
 // TestInterrupted: who cancels RunOnce or Drain is told, and finds everything in order.
 func TestInterrupted(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := handler(t, func(context.Context, delivery.Envelope, int) error { time.Sleep(time.Second); return nil })
 		publish(t, s, entries(10, unordered)...)
 		r := newRelay(t, s, relay.Config{Concurrency: 2}, h)
@@ -151,7 +173,7 @@ func TestInterrupted(t *testing.T) {
 // TestStoreErrorEndsRunOnce and Drain, which have nobody to try again for.
 func TestStoreErrorEndsRunOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		publish(t, s, entryOf(""))
 		r := newRelay(t, storetest.Flaky(s, storetest.Plan{{Op: storetest.OpClaim, Call: 1, Count: 2}}), relay.Config{}, handler(t, nil))
 		_, once := r.RunOnce(t.Context(), 1)

@@ -22,7 +22,7 @@ func same(aggregate string) func(int) string { return func(int) string { return 
 // before them.
 func TestRunStopsAtTheFirstFailure(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := handler(t, func(_ context.Context, e delivery.Envelope, nth int) error {
 			if e.ID == 2 && nth <= 2 {
 				return errors.New("no")
@@ -48,7 +48,7 @@ func TestRunStopsAtTheFirstFailure(t *testing.T) {
 // TestRetryBeforeFollowers with two relays that compete.
 func TestRetryBeforeFollowers(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := handler(t, func(_ context.Context, e delivery.Envelope, nth int) error {
 			time.Sleep(10 * time.Millisecond)
 			if e.ID == 1 && nth <= 2 {
@@ -70,7 +70,7 @@ func TestRetryBeforeFollowers(t *testing.T) {
 // for entries that are published later.
 func TestDeadLetterLetsTheNextGo(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := handler(t, func(_ context.Context, e delivery.Envelope, _ int) error {
 			switch e.ID {
 			case 1:
@@ -97,7 +97,7 @@ func TestDeadLetterLetsTheNextGo(t *testing.T) {
 // served elsewhere: the younger ones wait, those of other aggregates do not.
 func TestWaitingHeadHoldsItsAggregate(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := handler(t, func(_ context.Context, e delivery.Envelope, nth int) error {
 			if e.EventType == "unknown" && nth == 1 {
 				return delivery.Unresolvable(errors.New("no"))
@@ -121,7 +121,7 @@ func TestWaitingHeadHoldsItsAggregate(t *testing.T) {
 // TestMixedTypesInOneAggregate keep their order across handlers.
 func TestMixedTypesInOneAggregate(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := handler(t, func(context.Context, delivery.Envelope, int) error { time.Sleep(time.Millisecond); return nil })
 		all := entries(12, same("A"))
 		var order []outbox.ID
@@ -155,7 +155,7 @@ func TestOrderUnderDisorder(t *testing.T) {
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				s := memstore.New(memstore.Options{})
+				s := memstore.New(memstore.Config{})
 				h := handler(t, nil)
 				random, aggregates := rand.New(rand.NewPCG(seed, 1)), rand.New(rand.NewPCG(seed, 2))
 				h.work = func(_ context.Context, e delivery.Envelope, nth int) error {

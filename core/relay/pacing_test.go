@@ -16,7 +16,7 @@ import (
 // all of them hinted at. The claims stay far fewer than the hints.
 func TestClaimsOfABurst(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		flaky := storetest.Flaky(s, nil)
 		h := handler(t, nil)
 		var xs []*running
@@ -52,7 +52,7 @@ func TestClaimsOfABurst(t *testing.T) {
 // Prefetch, never more asked for than BatchSize, nor longer runs than RunLength.
 func TestLimits(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		var most int
 		w := &wrapped{Store: s, claim: func(ctx context.Context, next relay.Session, req relay.ClaimRequest) (relay.Batch, error) {
 			if req.Limit < 1 || req.Limit > 10 || req.RunLength > 4 || req.RunLength < 1 {
@@ -82,7 +82,7 @@ func TestLimits(t *testing.T) {
 // TestTypesTakeTurns: a backlog of one type does not keep another waiting.
 func TestTypesTakeTurns(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		// The busy type comes first in the order of names.
 		busy := handlerOf(t, "BUSY", func(context.Context, delivery.Envelope, int) error { time.Sleep(10 * time.Millisecond); return nil })
 		other := handler(t, nil)

@@ -22,7 +22,7 @@ func (s *subscriptions) Subscribe() (<-chan struct{}, func()) {
 // TestPollingNeedsNothing: no registry, no subscription, no look ahead; one look per interval.
 func TestPollingNeedsNothing(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		flaky := storetest.Flaky(s, nil)
 		var waker subscriptions
 		future := entryOf("")
@@ -48,7 +48,7 @@ func TestPollingNeedsNothing(t *testing.T) {
 func TestSubscriptionEnds(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var waker subscriptions
-		flaky := storetest.Flaky(memstore.New(memstore.Options{}), nil)
+		flaky := storetest.Flaky(memstore.New(memstore.Config{}), nil)
 		r := newRelay(t, flaky, relay.Config{Waker: &waker}, handler(t, nil))
 		x := run(t, r)
 		time.Sleep(time.Second)

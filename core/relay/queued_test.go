@@ -17,7 +17,7 @@ import (
 // delivered under it, nor given back.
 func TestLostLeaseOfWhatWaits(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		release := make(chan struct{})
 		slow := handler(t, func(context.Context, delivery.Envelope, int) error { <-release; return nil })
 		ids := publish(t, s, entries(6, unordered)...)
@@ -42,7 +42,7 @@ func TestLostLeaseOfWhatWaits(t *testing.T) {
 // not lost to recovery.
 func TestSlowObserverKeepsLeases(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := handler(t, func(_ context.Context, e delivery.Envelope, _ int) error {
 			time.Sleep(time.Duration(e.ID) * 20 * time.Millisecond)
 			return nil
@@ -69,7 +69,7 @@ func TestSlowObserverKeepsLeases(t *testing.T) {
 // waitingSuspect runs a relay with a suspect that waits for a slow handler to end.
 func waitingSuspect(t *testing.T, lease time.Duration) (s *memstore.Store, x *running, h *recorder, suspect outbox.ID, release chan struct{}) {
 	t.Helper()
-	s = memstore.New(memstore.Options{})
+	s = memstore.New(memstore.Config{})
 	suspect = publish(t, s, entryOf(""))[0]
 	loseClaims(t, s, 2)
 	slow := publish(t, s, entryOf(""))[0]
@@ -144,7 +144,7 @@ func TestWaitingSuspectIsNoHostage(t *testing.T) {
 // a probe that is lost with its lease is followed by another.
 func TestProbeThatIsNotFinished(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		down := errors.New("down")
 		lost := make(chan struct{})
 		h := handler(t, func(ctx context.Context, e delivery.Envelope, nth int) error {
@@ -196,7 +196,7 @@ func TestProbeThatIsNotFinished(t *testing.T) {
 // TestProbeThatFindsNoSlot goes back, and is followed by another when there is one.
 func TestProbeThatFindsNoSlot(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		release := make(chan struct{})
 		h := handler(t, func(_ context.Context, e delivery.Envelope, nth int) error {
 			switch {
@@ -225,7 +225,7 @@ func TestProbeThatFindsNoSlot(t *testing.T) {
 // TestSuspectIsNotStarved by traffic that never ends.
 func TestSuspectIsNotStarved(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		suspect := publish(t, s, entryOf(""))[0]
 		loseClaims(t, s, 2)
 		h := handler(t, func(context.Context, delivery.Envelope, int) error { time.Sleep(100 * time.Millisecond); return nil })

@@ -8,6 +8,7 @@ import (
 
 	"github.com/satchel-go/satchel/core/delivery"
 	"github.com/satchel-go/satchel/core/fault"
+	"github.com/satchel-go/satchel/core/internal/absent"
 	"github.com/satchel-go/satchel/core/outbox"
 )
 
@@ -30,7 +31,7 @@ var ErrRunning = errors.New("satchel: the relay is already running")
 func New(store Store, handlers []delivery.Handler, cfg Config) (*Relay, error) {
 	registry, handlersErr := delivery.NewRegistry(handlers...)
 	var storeErr error
-	if store == nil {
+	if absent.Is(store) {
 		storeErr = fault.NewInvalid("relay store", "is nil")
 	}
 	if err := errors.Join(storeErr, handlersErr, cfg.Validate()); err != nil {
@@ -64,9 +65,9 @@ func (r *Relay) Run(ctx context.Context) error {
 	return err
 }
 
-// RunOnce makes one claim of at most limit entries, which is from 1 to [MaxBatchSize]
-// and counts only up to [Config.BatchSize], delivers them, and returns how many attempts
-// were made. It is meant for tests and for hosts with a scheduler of their own.
+// RunOnce makes one claim of at most limit entries, from 1 to [MaxBatchSize] and
+// whatever [Config.BatchSize] is, delivers them, and returns how many attempts were made.
+// It is meant for tests and for hosts with a scheduler of their own.
 //
 // The number is valid also with an error: a *fault.Invalid for the limit, that of a
 // store which refused the claim, a *claim.Error, ctx.Err() when ctx ended first, or what

@@ -55,15 +55,15 @@ func (l *loop) conclude(le *lease, r *result) {
 	o := Outcome{ID: rec.ID, Lease: le.id, AggregateID: rec.AggregateID}
 	verdict, wait, errorType := judge(a.Err)
 	switch verdict {
-	case delivery.Delivered:
+	case delivery.VerdictDelivered:
 		o.Kind = Published
-	case delivery.IsPermanent:
+	case delivery.VerdictPermanent:
 		o.Kind = DeadLettered
-	case delivery.IsUnresolvable:
+	case delivery.VerdictUnresolvable:
 		o.Kind = Deferred
 		o.Delay = Backoff(l.cfg.UnresolvableDelay, l.cfg.UnresolvableDelay, 1, rand.Float64())
 		l.endProbe(r.entry)
-	case delivery.IsUnavailable:
+	case delivery.VerdictUnavailable:
 		o.Kind = Deferred
 		// Half the wait, so that the entry is there for the probe.
 		o.Delay = max(time.Millisecond, l.breaker.unavailable(t, time.Now())/2)
@@ -73,7 +73,7 @@ func (l *loop) conclude(le *lease, r *result) {
 			o.Kind, o.Delay = DeadLettered, 0
 		}
 	}
-	if verdict != delivery.IsUnavailable && verdict != delivery.IsUnresolvable {
+	if verdict != delivery.VerdictUnavailable && verdict != delivery.VerdictUnresolvable {
 		l.breaker.reachable(t, a.Started)
 	}
 	if a.Err != nil {
@@ -88,7 +88,7 @@ func (l *loop) conclude(le *lease, r *result) {
 func judge(err error) (v delivery.Verdict, wait time.Duration, errorType string) {
 	defer func() {
 		if recover() != nil {
-			v, wait, errorType = delivery.Retryable, 0, typeName(err)
+			v, wait, errorType = delivery.VerdictRetryable, 0, typeName(err)
 		}
 	}()
 	return delivery.VerdictOf(err), delivery.WaitOf(err), delivery.ErrorType(err)
@@ -186,7 +186,7 @@ func (l *loop) record(s *settled, batch []settlement, ended []LeaseID) {
 				s.failed = append(s.failed, b.outcome.Lease)
 			}
 		}
-		if a := b.attempt; a != nil && a.Delay > 0 && a.Verdict != delivery.IsUnavailable {
+		if a := b.attempt; a != nil && a.Delay > 0 && a.Verdict != delivery.VerdictUnavailable {
 			if due := now.Add(a.Delay); s.due.IsZero() || due.Before(s.due) {
 				s.due = due
 			}

@@ -19,7 +19,7 @@ import (
 // TestSettlementIsTriedAgain: a store that fails to record for a while costs nothing.
 func TestSettlementIsTriedAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := handler(t, nil)
 		flaky := storetest.Flaky(s, storetest.Plan{{Op: storetest.OpSettle, Call: 1, Count: 4}})
 		ids := publish(t, s, entries(5, unordered)...)
@@ -43,7 +43,7 @@ func TestSettlementIsTriedAgain(t *testing.T) {
 // with the same message id; other work of the relay goes on afterwards.
 func TestSettlementFailsForEver(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := handler(t, nil)
 		healed := time.Now().Add(35 * time.Second)
 		w := &wrapped{Store: s, settle: func(ctx context.Context, next relay.Session, o []relay.Outcome, ended []relay.LeaseID) ([]bool, error) {
@@ -91,7 +91,7 @@ func TestFailedSettlementKeepsItsLease(t *testing.T) {
 }
 
 func failedSettlement(t *testing.T, other time.Duration) {
-	s := memstore.New(memstore.Options{})
+	s := memstore.New(memstore.Config{})
 	h := handler(t, func(_ context.Context, e delivery.Envelope, nth int) error {
 		if e.ID == 2 && nth == 1 {
 			time.Sleep(other)
@@ -122,7 +122,7 @@ func failedSettlement(t *testing.T, other time.Duration) {
 // nothing to record, and that is the end of it.
 func TestSettlementAnswerLost(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := handler(t, func(_ context.Context, e delivery.Envelope, _ int) error {
 			if e.ID == 2 {
 				return delivery.Permanent(errors.New("no"))
@@ -145,7 +145,7 @@ func TestSettlementAnswerLost(t *testing.T) {
 // TestSettlementPanics and hangs: like any other failure.
 func TestSettlementPanics(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		calls := 0
 		w := &wrapped{Store: s, settle: func(ctx context.Context, next relay.Session, o []relay.Outcome, ended []relay.LeaseID) ([]bool, error) {
 			switch calls++; calls {
@@ -174,7 +174,7 @@ func TestSettlementPanics(t *testing.T) {
 // TestAnswerOfAnotherLength: entries without an answer count as not recorded.
 func TestAnswerOfAnotherLength(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		w := &wrapped{Store: s, settle: func(ctx context.Context, next relay.Session, o []relay.Outcome, ended []relay.LeaseID) ([]bool, error) {
 			_, err := next.Settle(ctx, o, ended)
 			return nil, err
@@ -193,7 +193,7 @@ func TestAnswerOfAnotherLength(t *testing.T) {
 // TestObserversHarmNobody: each is told once per attempt whatever the others do.
 func TestObserversHarmNobody(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		var first, last attempts
 		n := 0
 		bad := relay.ObserverFunc(func(context.Context, relay.Attempt) {
@@ -234,7 +234,7 @@ func TestObserversHarmNobody(t *testing.T) {
 // TestObserverEndsItsGoroutine: the relay goes on.
 func TestObserverEndsItsGoroutine(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		once := false
 		bad := relay.ObserverFunc(func(context.Context, relay.Attempt) {
 			if !once {
@@ -254,7 +254,7 @@ func TestObserverEndsItsGoroutine(t *testing.T) {
 func TestOnPublished(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		for what, want := range map[relay.OnPublished]int{"": 1, relay.Keep: 1, relay.Archive: 1, relay.Delete: 0} {
-			s := memstore.New(memstore.Options{})
+			s := memstore.New(memstore.Config{})
 			publish(t, s, entryOf(""))
 			if _, err := newRelay(t, s, relay.Config{OnPublished: what}, handler(t, nil)).Drain(t.Context()); err != nil {
 				t.Fatal(err)

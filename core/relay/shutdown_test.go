@@ -19,7 +19,7 @@ import (
 // started goes back at once and untouched, and the registry forgets the relay.
 func TestStopDrains(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := handler(t, func(ctx context.Context, _ delivery.Envelope, _ int) error {
 			time.Sleep(500 * time.Millisecond)
 			return ctx.Err() // not cancelled with the context of Run
@@ -60,7 +60,7 @@ func TestStopInTheMiddleOfARun(t *testing.T) {
 	for kind, batch := range map[string]bool{"one by one": false, "batches": true} {
 		t.Run(kind, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				s := memstore.New(memstore.Options{})
+				s := memstore.New(memstore.Config{})
 				h := handler(t, func(context.Context, delivery.Envelope, int) error { time.Sleep(100 * time.Millisecond); return nil })
 				ids := publish(t, s, entries(5, same("A"))...)
 				var with delivery.Handler = h
@@ -84,7 +84,7 @@ func TestStopInTheMiddleOfARun(t *testing.T) {
 // TestLeasesAreRenewedWhileStopping: what takes longer than a lease is recorded still.
 func TestLeasesAreRenewedWhileStopping(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := handler(t, func(context.Context, delivery.Envelope, int) error { time.Sleep(6 * time.Second); return nil })
 		ids := publish(t, s, entries(2, unordered)...)
 		x := start(t, s, relay.Config{LeaseTimeout: time.Second}, h)
@@ -99,7 +99,7 @@ func TestLeasesAreRenewedWhileStopping(t *testing.T) {
 // TestDrainTimeout: then contexts end, and what comes of that is recorded.
 func TestDrainTimeout(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := handler(t, func(ctx context.Context, _ delivery.Envelope, _ int) error { <-ctx.Done(); return ctx.Err() })
 		ids := publish(t, s, entries(2, unordered)...)
 		x := start(t, s, relay.Config{DrainTimeout: 3 * time.Second, BackoffBase: time.Second, DeliveryTimeout: time.Hour}, h)
@@ -119,7 +119,7 @@ func TestDrainTimeout(t *testing.T) {
 // TestStopWithAHandlerThatIgnoresIt: Run returns by its deadline and names the entry.
 func TestStopWithAHandlerThatIgnoresIt(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		release := make(chan struct{})
 		h := handler(t, func(_ context.Context, e delivery.Envelope, nth int) error {
 			if e.ID == 2 && nth == 1 {
@@ -154,7 +154,7 @@ func TestStopWithAHandlerThatIgnoresIt(t *testing.T) {
 // TestStopDuringAClaim: what a late answer brings goes back.
 func TestStopDuringAClaim(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		w := &wrapped{Store: s, claim: func(ctx context.Context, next relay.Session, req relay.ClaimRequest) (relay.Batch, error) {
 			time.Sleep(time.Second)
 			if ctx.Err() != nil {
@@ -181,7 +181,7 @@ func TestStopWithoutAStore(t *testing.T) {
 	for kind, when := range map[string]storetest.Moment{"fails": storetest.Before, "hangs": storetest.Hang} {
 		t.Run(kind, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				s := memstore.New(memstore.Options{})
+				s := memstore.New(memstore.Config{})
 				var plan storetest.Plan
 				for _, op := range []storetest.Op{storetest.OpSettle, storetest.OpRenew, storetest.OpRetire} {
 					plan = append(plan, storetest.Fault{Op: op, Call: 1, Count: 1000, When: when})
@@ -210,7 +210,7 @@ func TestStopWithoutAStore(t *testing.T) {
 // TestRetireComesLast: an advertisement under way must not put the relay back.
 func TestRetireComesLast(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		x := start(t, slowRegistry{s}, relay.Config{}, handler(t, nil))
 		time.Sleep(time.Second) // the first advertisement is on its way
 		x.end()
@@ -242,7 +242,7 @@ func (s slowRegistrar) Advertise(ctx context.Context, ad relay.Advertisement) (i
 // TestRunTwice at a time is refused; one after the other is fine.
 func TestRunTwice(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := handler(t, nil)
 		r := newRelay(t, s, relay.Config{}, h)
 		x := run(t, r)
@@ -271,7 +271,7 @@ func TestRunTwice(t *testing.T) {
 
 // TestStartStopCycles counts goroutines, in real time.
 func TestStartStopCycles(t *testing.T) {
-	s := memstore.New(memstore.Options{})
+	s := memstore.New(memstore.Config{})
 	r := newRelay(t, s, relay.Config{Waker: s.Waker(), Concurrency: 4}, handler(t, nil))
 	before := runtime.NumGoroutine()
 	for range 50 {

@@ -123,6 +123,25 @@ const (
 	ReleasedBehind
 )
 
+// String returns the kind's name, "unknown" for a value that is none.
+func (k OutcomeKind) String() string {
+	switch k {
+	case Published:
+		return "published"
+	case Retried:
+		return "retried"
+	case DeadLettered:
+		return "dead-lettered"
+	case Deferred:
+		return "deferred"
+	case Released:
+		return "released"
+	case ReleasedBehind:
+		return "released behind"
+	}
+	return "unknown"
+}
+
 // Outcome settles one entry.
 type Outcome struct {
 	// ID is the entry.

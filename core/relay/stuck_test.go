@@ -19,7 +19,7 @@ import (
 // says so, and another relay delivers everything.
 func TestStuckHandlers(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		release := make(chan struct{})
 		h := handler(t, func(_ context.Context, e delivery.Envelope, _ int) error {
 			if e.ID <= 2 {
@@ -73,7 +73,7 @@ func TestStuckHandlers(t *testing.T) {
 // TestStuckSlotComesBack: when the handler returns after all, its slot is free again.
 func TestStuckSlotComesBack(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		release := make(chan struct{})
 		h := handler(t, func(_ context.Context, e delivery.Envelope, nth int) error {
 			if e.ID == 1 && nth == 1 {
@@ -107,7 +107,7 @@ func TestStuckSlotComesBack(t *testing.T) {
 // from time to time, so that another relay can take them.
 func TestPrefetchedRowsAreNoHostages(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		release := make(chan struct{})
 		slow := handler(t, func(context.Context, delivery.Envelope, int) error { <-release; return nil })
 		ids := publish(t, s, entries(6, unordered)...)
@@ -137,7 +137,7 @@ func TestPrefetchedRowsAreNoHostages(t *testing.T) {
 // TestStuckRunReleasesItsFollowers: what is behind a stuck entry goes back untouched.
 func TestStuckRunReleasesItsFollowers(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		release := make(chan struct{})
 		h := handler(t, func(_ context.Context, e delivery.Envelope, nth int) error {
 			if e.ID == 2 {

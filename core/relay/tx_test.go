@@ -54,7 +54,7 @@ func published(s *memstore.Store, n int) func() bool {
 // TestTransactionalHandler: however attempts fail, each entry has its effect once.
 func TestTransactionalHandler(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := &effects{store: s, recorder: handler(t, func(_ context.Context, e delivery.Envelope, nth int) error {
 			if nth > 1 {
 				return nil
@@ -94,7 +94,7 @@ func TestTransactionalHandler(t *testing.T) {
 // another delivery has it.
 func TestTransactionLosesItsLease(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := &effects{store: s, recorder: handler(t, func(_ context.Context, e delivery.Envelope, nth int) error {
 			if e.ID == 1 && nth == 1 {
 				takeBack(t, s)
@@ -110,7 +110,7 @@ func TestTransactionLosesItsLease(t *testing.T) {
 			t.Errorf("%d effects of 3 entries", n)
 		}
 		told := seen.all()
-		if len(told) != 4 || told[0].Recorded || told[0].Verdict != delivery.Delivered || !told[1].Recorded {
+		if len(told) != 4 || told[0].Recorded || told[0].Verdict != delivery.VerdictDelivered || !told[1].Recorded {
 			t.Errorf("observers were told %+v", told)
 		}
 		wantOrder(t, h.recorder, 1, 1, 2, 3)
@@ -121,7 +121,7 @@ func TestTransactionLosesItsLease(t *testing.T) {
 // follows is refused, and the effect stays the only one.
 func TestTransactionAnswerLost(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := &effects{store: s, recorder: handler(t, nil)}
 		flaky := storetest.Flaky(s, storetest.Plan{
 			{Op: storetest.OpDeliverTx, Call: 1, When: storetest.After}, {Op: storetest.OpDeliverTx, Call: 2},
@@ -142,7 +142,7 @@ func TestTransactionAnswerLost(t *testing.T) {
 // panics is none.
 func TestEntriesOutsideTheTransaction(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := &effects{store: s, recorder: handler(t, nil), inTx: func(e delivery.Envelope) bool {
 			if e.ID == 3 {
 				panic("no")
@@ -185,7 +185,7 @@ func (s panickySession) DeliverTx(ctx context.Context, o relay.Outcome, work fun
 // TestTransactionPanics: a store that panics costs the attempt.
 func TestTransactionPanics(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := &effects{store: s, recorder: handler(t, nil)}
 		publish(t, s, entryOf(""))
 		x := start(t, panickyTx{s, new(bool)}, relay.Config{}, h)
@@ -207,7 +207,7 @@ func (s noTx) Open(o relay.SessionOptions) relay.Session {
 // TestStoreWithoutTransactions: a handler that would like one does without.
 func TestStoreWithoutTransactions(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := &effects{store: s, recorder: handler(t, nil)}
 		publish(t, s, entryOf(""))
 		x := start(t, noTx{s}, relay.Config{PollingInterval: time.Minute}, h) // no registry either

@@ -15,7 +15,7 @@ import (
 // Wake, and a burst of hints without entries does no harm.
 func TestHints(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		for _, byWaker := range []bool{true, false} {
 			cfg := relay.Config{PollingInterval: time.Hour}
 			if byWaker {
@@ -57,7 +57,7 @@ func TestHints(t *testing.T) {
 // delivered within milliseconds.
 func TestExactWakes(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		h := handler(t, func(_ context.Context, e delivery.Envelope, nth int) error {
 			switch {
 			case e.ID == 3 && nth == 1:
@@ -93,7 +93,7 @@ func TestExactWakes(t *testing.T) {
 func TestSuccessorGoesAtOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		for _, strategy := range []relay.Strategy{relay.ListenNotify, relay.Polling} {
-			s := memstore.New(memstore.Options{})
+			s := memstore.New(memstore.Config{})
 			h := handler(t, func(context.Context, delivery.Envelope, int) error { time.Sleep(2 * time.Second); return nil })
 			publish(t, s, entries(10, same("A"))...)
 			x := start(t, s, relay.Config{Strategy: strategy, RunLength: 1, PollingInterval: 30 * time.Second}, h)
@@ -110,7 +110,7 @@ func TestSuccessorGoesAtOnce(t *testing.T) {
 // TestBacklogFollowsAtOnce: one batch per polling interval would take minutes.
 func TestBacklogFollowsAtOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := memstore.New(memstore.Options{})
+		s := memstore.New(memstore.Config{})
 		publish(t, s, entries(1000, name("A"))...)
 		publish(t, s, entries(100, same("B"))...)
 		x := start(t, s, relay.Config{BatchSize: 10, Strategy: relay.Polling}, handler(t, nil))
@@ -132,7 +132,7 @@ func TestHintDuringAClaim(t *testing.T) {
 }
 
 func hintDuringAClaim(t *testing.T, strategy relay.Strategy) {
-	s := memstore.New(memstore.Options{})
+	s := memstore.New(memstore.Config{})
 	began := time.Now()
 	w := &wrapped{Store: s, claim: func(ctx context.Context, next relay.Session, req relay.ClaimRequest) (relay.Batch, error) {
 		batch, err := next.Claim(ctx, req)

@@ -9,7 +9,7 @@ import (
 )
 
 // errGoexit is the result of an attempt whose handler ended its goroutine.
-var errGoexit = errors.New("handler ended its goroutine")
+var errGoexit = errors.New("satchel: handler ended its goroutine")
 
 // worker delivers jobs. It is shared by all goroutines and has no state of its own.
 type worker struct {
@@ -99,7 +99,7 @@ func (w *worker) inTx(ctx context.Context, j *job, session TxSession, h delivery
 	o := Outcome{ID: r.entry.record.ID, Lease: j.lease.id, Kind: Published, AggregateID: r.entry.record.AggregateID}
 	var recorded bool
 	var workErr error
-	_, err := guard("relay.deliver_tx", func() (_ struct{}, err error) {
+	_, err := guard("relay.deliverTx", func() (_ struct{}, err error) {
 		recorded, workErr, err = session.DeliverTx(ctx, o, func(ctx context.Context, tx any) error {
 			return delivery.AttemptTx(ctx, h, tx, r.attempt.Envelope)
 		})

@@ -18,7 +18,7 @@ import (
 
 // published returns a store with one entry for Kafka.
 func published() *memstore.Store {
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	tx := store.Begin()
 	_, _ = memstore.NewPublisher(store, outbox.Config{}).Publish(context.Background(), tx, outbox.Entry{
 		DestinationType: destination.Kafka, Destination: "orders", EventType: "order.confirmed", Payload: 42,

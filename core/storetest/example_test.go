@@ -58,7 +58,7 @@ func (t Table) Rows(context.Context) (all []storetest.Row, err error) {
 
 // newFixture connects the suite to an empty store.
 func newFixture(*testing.T) storetest.Fixture {
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	return storetest.Fixture{
 		Store: store, Maintenance: store,
 		Begin: func(context.Context) (storetest.Tx, error) { return Transaction{store.Begin(), store}, nil },

@@ -44,12 +44,25 @@ const (
 	Hang
 )
 
+// String returns the moment's name, "unknown" for a value that is none.
+func (m Moment) String() string {
+	switch m {
+	case Before:
+		return "before"
+	case After:
+		return "after"
+	case Hang:
+		return "hang"
+	}
+	return "unknown"
+}
+
 // Fault is one planned failure.
 type Fault struct {
 	// Op is the call that fails.
 	Op Op
-	// Call is the first call of Op that fails: 1 is the first that is made, 0 fails
-	// none. Calls are counted over all sessions.
+	// Call is the first call of Op that fails: 1, and 0 alike, is the first that is made.
+	// Calls are counted over all sessions.
 	Call int
 	// Count is how many calls in a row fail; 0 means 1.
 	Count int
@@ -125,7 +138,7 @@ func (f *FlakyStore) next(op Op) (Fault, bool) {
 	f.calls[op]++
 	n := f.calls[op]
 	for _, p := range f.plan {
-		if p.Op == op && n >= p.Call && n < p.Call+max(1, p.Count) {
+		if first := max(1, p.Call); p.Op == op && n >= first && n < first+max(1, p.Count) {
 			return p, true
 		}
 	}

@@ -19,7 +19,7 @@ import (
 // filled returns a store with n entries, and a request for them.
 func filled(t *testing.T, n int) (*memstore.Store, relay.ClaimRequest) {
 	t.Helper()
-	s := memstore.New(memstore.Options{})
+	s := memstore.New(memstore.Config{})
 	tx := s.Begin()
 	for range n {
 		_, err := memstore.NewPublisher(s, outbox.Config{}).Publish(t.Context(), tx, outbox.Entry{
@@ -171,5 +171,39 @@ func TestFlakyHangs(t *testing.T) {
 	})
 	if count(s, outbox.Processing) != 0 {
 		t.Error("a hanging claim reached the store")
+	}
+}
+
+// TestFlakyFirstCall: a fault that does not say which call it means is the first one's.
+func TestFlakyFirstCall(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		fault storetest.Fault
+		fails []bool
+	}{
+		"zero":       {storetest.Fault{}, []bool{true, false, false}},
+		"negative":   {storetest.Fault{Call: -3}, []bool{true, false, false}},
+		"first":      {storetest.Fault{Call: 1}, []bool{true, false, false}},
+		"second":     {storetest.Fault{Call: 2}, []bool{false, true, false}},
+		"zero twice": {storetest.Fault{Count: 2}, []bool{true, true, false}},
+	} {
+		c.fault.Op = storetest.OpRenew
+		session := storetest.Flaky(memstore.New(memstore.Config{}), storetest.Plan{c.fault}).Open(relay.SessionOptions{})
+		for i, fails := range c.fails {
+			if _, err := session.Renew(t.Context(), nil, time.Minute); errors.Is(err, storetest.ErrInjected) != fails {
+				t.Errorf("%s: call %d returned %v", name, i+1, err)
+			}
+		}
+	}
+}
+
+func TestMomentNames(t *testing.T) {
+	t.Parallel()
+	for m, want := range map[storetest.Moment]string{
+		storetest.Before: "before", storetest.After: "after", storetest.Hang: "hang", -1: "unknown", 99: "unknown",
+	} {
+		if m.String() != want {
+			t.Errorf("moment %d is %q, want %q", int(m), m, want)
+		}
 	}
 }

@@ -47,9 +47,12 @@ func (f Features) lacks(n need) string {
 }
 
 // Run runs the suite as subtests of t, one per topic and test, all in parallel, each on
-// a store of its own.
+// a store of its own. A harness without New fails t at once.
 func Run(t *testing.T, h Harness) {
 	t.Helper()
+	if h.New == nil {
+		t.Fatal("the harness lacks New")
+	}
 	for _, topic := range []struct {
 		name   string
 		checks []check

@@ -58,7 +58,7 @@ func (v *viaHTTP) handler(n *node) (delivery.Handler, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return handler, handler.Close, nil
+	return handler, func() { _ = handler.Close(context.Background()) }, nil // each delivery has its own time limit
 }
 
 // consume serves a receiver for each endpoint.
@@ -70,10 +70,10 @@ func (v *viaHTTP) consume(ctx context.Context, c *consumer, ready func(string)) 
 	mux := http.NewServeMux()
 	for _, name := range v.names() {
 		receiver, err := webhook.NewReceiver(webhook.ReceiverConfig[pgx.Tx]{
-			Secrets: []webhook.Secret{secret},
-			Source:  name,
-			Inbox:   c.processor,
-			RunInTx: c.inTx,
+			Secrets:   []webhook.Secret{secret},
+			Source:    name,
+			Processor: c.processor,
+			InTx:      c.inTx,
 			Work: func(ctx context.Context, tx pgx.Tx, m webhook.Message) error {
 				var e OrderEvent
 				if err := json.Unmarshal(m.Body, &e); err != nil {

@@ -81,7 +81,10 @@ func (v *viaJobs) handler(n *node) (delivery.Handler, func(), error) {
 
 // consume is an asynq server. A job can run twice, so it runs inside the inbox.
 func (v *viaJobs) consume(ctx context.Context, c *consumer, ready func(string)) error {
-	mux := delayedjob.NewMux(delayedjob.MuxConfig{})
+	mux, err := delayedjob.NewMux(delayedjob.MuxConfig{})
+	if err != nil {
+		return err
+	}
 	for name, job := range v.jobs {
 		err := delayedjob.HandleFunc(mux, job, func(ctx context.Context, e OrderEvent) error {
 			id, _ := delayedjob.MessageID(ctx) // a zero id would make one message of all

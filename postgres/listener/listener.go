@@ -1,17 +1,14 @@
 package listener
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/lib/pq"
 
@@ -21,20 +18,6 @@ import (
 
 // Channel is the notification channel of the outbox. Its payload means nothing.
 const Channel = "transactional_outbox_channel"
-
-// Config adjusts a [Listener]. Every field may be left zero, which means its default.
-type Config struct {
-	// MinReconnect and MaxReconnect bound the pause between attempts to connect, which
-	// doubles. Defaults 100 ms and 5 s; at most one minute.
-	MinReconnect, MaxReconnect time.Duration
-	// CheckEvery is how often the listener notifies itself. Default 10 s, at least 100 ms.
-	CheckEvery time.Duration
-	// EchoTimeout is how long sending that notification, and then its arrival, may take
-	// before the connection is replaced. Default 3 s.
-	EchoTimeout time.Duration
-	// Logger receives one line per change of state; nil discards them.
-	Logger *slog.Logger
-}
 
 // Listener wakes relays. It implements relay.Waker.
 type Listener struct {
@@ -62,45 +45,36 @@ const (
 	Deaf
 )
 
-// String returns the state's name.
-func (s State) String() string { return [...]string{"down", "connected", "deaf"}[s] }
+// String returns the state's name, "unknown" for a value that is none.
+func (s State) String() string {
+	switch s {
+	case Down:
+		return "down"
+	case Connected:
+		return "connected"
+	case Deaf:
+		return "deaf"
+	}
+	return "unknown"
+}
 
 // ErrRunning is returned by Run while the listener runs.
 var ErrRunning = errors.New("satchel: the listener is already running")
 
-// New checks the configuration and returns a listener for a database. It does no I/O.
+// New checks the configuration and returns a listener for a database, or all problems
+// joined, each a *fault.Invalid. It does no I/O.
 // The DSN is a URL or a list of keywords as lib/pq reads it; settings of pgx's pool in
 // a URL are ignored. Errors never repeat it.
 func New(dsn string, cfg Config) (*Listener, error) {
-	cfg.MinReconnect = cmp.Or(cfg.MinReconnect, 100*time.Millisecond)
-	cfg.MaxReconnect = cmp.Or(cfg.MaxReconnect, max(5*time.Second, cfg.MinReconnect))
-	cfg.CheckEvery = cmp.Or(cfg.CheckEvery, 10*time.Second)
-	cfg.EchoTimeout = cmp.Or(cfg.EchoTimeout, 3*time.Second)
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
-	var problems []error
-	refuse := func(field, reason string) { problems = append(problems, fault.NewInvalid("listener "+field, reason)) }
-	if cfg.MinReconnect < time.Millisecond || cfg.MinReconnect > cfg.MaxReconnect {
-		refuse("minReconnect", "is shorter than 1ms or longer than maxReconnect")
-	}
-	if cfg.MaxReconnect > time.Minute {
-		refuse("maxReconnect", "is longer than 1m")
-	}
-	if cfg.CheckEvery < 100*time.Millisecond {
-		refuse("checkEvery", "is shorter than 100ms")
-	}
-	if cfg.EchoTimeout < 10*time.Millisecond {
-		refuse("echoTimeout", "is shorter than 10ms")
-	}
 	clean, reason := forPQ(dsn)
+	var refused error
 	if reason != "" {
-		refuse("DSN", reason)
+		refused = fault.NewInvalid("listener DSN", reason)
 	}
-	if err := errors.Join(problems...); err != nil {
+	if err := errors.Join(cfg.Validate(), refused); err != nil {
 		return nil, err
 	}
-	return &Listener{cfg: cfg, dsn: clean, subs: map[chan struct{}]struct{}{}}, nil
+	return &Listener{cfg: cfg.withDefaults(), dsn: clean, subs: map[chan struct{}]struct{}{}}, nil
 }
 
 // State returns the present state.

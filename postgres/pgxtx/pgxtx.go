@@ -8,10 +8,24 @@
 //	...
 //	err = tx.Commit(ctx)
 //
-// Every query mode of pgx works and stores the same. A nil transaction is refused with a
-// *fault.Invalid; one that has ended, that still has rows to be read, or that failed
-// earlier gives a *fault.Persistence, and nothing is sent outside it. pgx.Tx values of
-// Begin on a transaction (savepoints) are fine.
+// The inbox is used in the same way: see [NewProcessor].
+//
+// # Guarantees
+//
+// Entries and markers are written by tx and by nothing else: they are there if and only if
+// it commits, and no connection of the pool is used beside it. Publishing is one statement,
+// for one entry as for many. Every query mode of pgx works and stores the same. pgx.Tx
+// values of Begin on a transaction (savepoints) are fine.
+//
+// A nil transaction is refused with a *fault.Invalid. One that has ended, that still has
+// rows to be read, or that failed earlier gives a *fault.Persistence, and nothing is sent
+// outside it.
+//
+// # Not guaranteed
+//
+// That the ids of transactions which are open at the same time follow the order of their
+// commits; where that matters for an aggregate, take its lock first: see
+// [Writer.LockAggregate].
 package pgxtx
 
 import (
@@ -35,10 +49,12 @@ type Config struct {
 	Schema string
 }
 
-// Writer is the outbox.Writer for pgx transactions.
+// Writer is the outbox.Writer for pgx transactions. Create it with [NewWriter]; the
+// zero value refuses every call.
 type Writer struct{ stmt *stmt.Set }
 
-// Recorder is the inbox.Recorder for pgx transactions.
+// Recorder is the inbox.Recorder for pgx transactions. Create it with [NewRecorder]; the
+// zero value refuses every call.
 type Recorder struct{ stmt *stmt.Set }
 
 var (
@@ -46,28 +62,36 @@ var (
 	_ inbox.Recorder[pgx.Tx] = (*Recorder)(nil)
 )
 
-// NewWriter returns a writer; it fails only if the schema is not a valid identifier.
+// NewWriter returns a writer, or a *fault.Invalid if the schema is not a valid identifier.
 func NewWriter(cfg Config) (*Writer, error) {
 	set, err := stmt.Load(cfg.Schema)
-	return &Writer{stmt: set}, err
+	if err != nil {
+		return nil, err
+	}
+	return &Writer{stmt: set}, nil
 }
 
-// NewRecorder returns a recorder; it fails only if the schema is not a valid identifier.
+// NewRecorder returns a recorder, or a *fault.Invalid if the schema is not a valid identifier.
 func NewRecorder(cfg Config) (*Recorder, error) {
 	set, err := stmt.Load(cfg.Schema)
-	return &Recorder{stmt: set}, err
+	if err != nil {
+		return nil, err
+	}
+	return &Recorder{stmt: set}, nil
 }
 
-// NewPublisher returns a publisher for pgx transactions.
+// NewPublisher returns a publisher for pgx transactions, or all problems of both
+// configurations joined, each a *fault.Invalid.
 func NewPublisher(cfg Config, pub outbox.Config) (*outbox.Publisher[pgx.Tx], error) {
 	w, err := NewWriter(cfg)
-	if err != nil {
+	if err := errors.Join(err, pub.Validate()); err != nil {
 		return nil, err
 	}
 	return outbox.NewPublisher(w, pub), nil
 }
 
-// NewProcessor returns an inbox processor for pgx transactions.
+// NewProcessor returns an inbox processor for pgx transactions, or a *fault.Invalid if
+// the schema is not a valid identifier.
 func NewProcessor(cfg Config) (*inbox.Processor[pgx.Tx], error) {
 	r, err := NewRecorder(cfg)
 	if err != nil {
@@ -79,6 +103,9 @@ func NewProcessor(cfg Config) (*inbox.Processor[pgx.Tx], error) {
 // Insert implements outbox.Writer.
 func (w *Writer) Insert(ctx context.Context, tx pgx.Tx, records []outbox.Record) ([]outbox.ID, error) {
 	const op = "outbox.publish"
+	if w == nil || w.stmt == nil {
+		return nil, authoring.NotMade("outbox writer")
+	}
 	if isNil(tx) {
 		return nil, authoring.NilTx()
 	}
@@ -102,6 +129,9 @@ func (w *Writer) Insert(ctx context.Context, tx pgx.Tx, records []outbox.Record)
 
 // Record implements inbox.Recorder.
 func (r *Recorder) Record(ctx context.Context, tx pgx.Tx, m inbox.Message) (isNew bool, err error) {
+	if r == nil || r.stmt == nil {
+		return false, authoring.NotMade("inbox recorder")
+	}
 	if isNil(tx) {
 		return false, authoring.NilTx()
 	}
@@ -121,6 +151,9 @@ func (r *Recorder) Record(ctx context.Context, tx pgx.Tx, m inbox.Message) (isNe
 // late commit can not put an entry before one that was delivered already. It costs a
 // round trip and makes these publishers wait for each other.
 func (w *Writer) LockAggregate(ctx context.Context, tx pgx.Tx, aggregateID string) error {
+	if w == nil || w.stmt == nil {
+		return authoring.NotMade("outbox writer")
+	}
 	if isNil(tx) {
 		return authoring.NilTx()
 	}

@@ -6,11 +6,26 @@
 //	...
 //	err = s.Run(ctx) // until ctx ends
 //
+// It runs two jobs of package maintenance of module core, each on a schedule of its own:
+// [RecoveryJob] every 30 seconds, and [CleanupJob] every six hours, which under
+// Config.ArchiveDaysAhead also makes and drops the archive's partitions.
+//
+// # Guarantees
+//
 // Run it on any number of nodes: when a job is due on several at once, one of them does
-// it (see postgres.Store.Exclusive). It has goroutines and connections of its own, so
-// that handlers which fill every slot of a relay cannot delay it. Nothing runs eagerly at
-// start, so that a service which was down for long can first receive what was
-// redelivered meanwhile before the inbox forgets it.
+// it (see postgres.Store.Exclusive). It has goroutines of its own, and a connection of its
+// own outside the pool for each job that runs, so that handlers which fill every slot of a
+// relay cannot delay it; the jobs' statements take a connection of the pool for a moment
+// each. A job that fails, or panics, is logged and comes again when it is next due; the
+// jobs do not wait for each other. Nothing runs eagerly at start, so that a service which
+// was down for long can first receive what was redelivered meanwhile before the inbox
+// forgets it.
+//
+// # Not guaranteed
+//
+// Punctuality: schedules follow the clock of the machine, and a run that takes longer than
+// its period skips the times that passed meanwhile. That anybody runs it: alarm on
+// postgres.Store.LastRun.
 package scheduler
 
 import (
@@ -18,7 +33,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"strings"
 	"sync"
@@ -34,34 +48,11 @@ import (
 
 // The jobs, by the names that they have in the configuration and in outbox_maintenance.
 const (
-	CleanupJob  = "outbox-cleanup"
+	// CleanupJob deletes what retention allows, and looks after the archive.
+	CleanupJob = "outbox-cleanup"
+	// RecoveryJob takes back expired leases and heals broken entries.
 	RecoveryJob = "outbox-stale-lease-recovery"
 )
-
-// Default schedules, with seconds as the first field.
-const (
-	// DefaultCleanup is every six hours.
-	DefaultCleanup = "0 0 */6 * * *"
-	// DefaultRecovery is every thirty seconds.
-	DefaultRecovery = "*/30 * * * * *"
-)
-
-// Config adjusts a [Scheduler]. The zero value is ready to use.
-type Config struct {
-	// Cleanup is the schedule of the cleanup: six fields, seconds first, in the local
-	// time zone unless it begins with CRON_TZ=. Default every six hours.
-	Cleanup string
-	// Recovery is the schedule of the recovery of leases. Default every 30 seconds.
-	Recovery string
-	// Maintenance is retention and batch sizes.
-	Maintenance maintenance.Config
-	// ArchiveDaysAhead is the number of days for which partitions of the archive are
-	// made with each cleanup; 0, the default, leaves the archive alone. At most 366. The
-	// archive then keeps entries as long as Maintenance.PublishedRetention says.
-	ArchiveDaysAhead int
-	// Logger receives a line per run; nil discards it.
-	Logger *slog.Logger
-}
 
 // Scheduler runs maintenance jobs.
 type Scheduler struct {
@@ -82,47 +73,21 @@ type job struct {
 // ErrRunning is returned by Run while the scheduler runs.
 var ErrRunning = errors.New("satchel: the scheduler is already running")
 
-// New checks the configuration and returns all problems joined. It does no I/O.
+// New checks the configuration and returns all problems joined, each a *fault.Invalid. It
+// does no I/O.
 func New(store *postgres.Store, cfg Config) (*Scheduler, error) {
-	if cfg.Cleanup == "" {
-		cfg.Cleanup = DefaultCleanup
-	}
-	if cfg.Recovery == "" {
-		cfg.Recovery = DefaultRecovery
-	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
-	problems := []error{cfg.Maintenance.Validate()}
+	var storeErr error
 	if store == nil {
-		problems = append(problems, fault.NewInvalid("scheduler store", "is nil"))
+		storeErr = fault.NewInvalid("scheduler store", "is nil")
 	}
-	if cfg.ArchiveDaysAhead < 0 || cfg.ArchiveDaysAhead > 366 {
-		problems = append(problems, fault.NewInvalid("scheduler archiveDaysAhead", "is not between 0 and 366"))
-	}
-	cleanup, err := parse("cron.jobs."+CleanupJob+".cron", cfg.Cleanup)
-	problems = append(problems, err)
-	recovery, err := parse("cron.jobs."+RecoveryJob+".cron", cfg.Recovery)
-	problems = append(problems, err)
-	if err := errors.Join(problems...); err != nil {
+	cfg = cfg.withDefaults()
+	cleanup, recovery, err := cfg.check()
+	if err := errors.Join(storeErr, err); err != nil {
 		return nil, err
 	}
 	s := &Scheduler{store: store, cfg: cfg, owner: owner()}
 	s.jobs = []job{{RecoveryJob, recovery, s.recover}, {CleanupJob, cleanup, s.cleanup}}
 	return s, nil
-}
-
-// parse reads a schedule with seconds, all six fields required.
-func parse(field, spec string) (cron.Schedule, error) {
-	parser := cron.NewParser(cron.Second | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow)
-	schedule, err := parser.Parse(spec)
-	if err != nil {
-		return nil, &fault.Invalid{Field: field, Reason: "is not a schedule of six fields, seconds first", Cause: err}
-	}
-	if schedule.Next(time.Now()).IsZero() {
-		return nil, fault.NewInvalid(field, "never comes due")
-	}
-	return schedule, nil
 }
 
 func owner() string {
@@ -200,7 +165,7 @@ func (s *Scheduler) cleanup(ctx context.Context) (int64, error) {
 		_, archiveErr := s.store.MaintainArchive(ctx, s.cfg.ArchiveDaysAhead, s.archiveDays())
 		err = errors.Join(err, archiveErr)
 	}
-	return int64(report.Deleted()), err
+	return int64(report.Deleted), err
 }
 
 // archiveDays is the retention of published entries in whole days, 0 for ever.

@@ -9,9 +9,22 @@
 //	...
 //	err = tx.Commit()
 //
-// A nil transaction is refused with a *fault.Invalid; one that has ended, that failed
+// The inbox is used in the same way: see [NewProcessor].
+//
+// # Guarantees
+//
+// Entries and markers are written by tx and by nothing else: they are there if and only if
+// it commits. Publishing is one statement, for one entry as for many. What is stored is
+// the same as with pgxtx, whichever driver is used; tested are pgx and lib/pq.
+//
+// A nil transaction is refused with a *fault.Invalid. One that has ended, that failed
 // earlier or, with some drivers, that still has rows to be read gives a
 // *fault.Persistence, and nothing is sent outside it.
+//
+// # Not guaranteed
+//
+// SQLSTATEs with a driver whose errors have no method SQLState() string: a failure is then
+// not known to be retryable. Nor an order of commits: see [Writer.LockAggregate].
 package sqltx
 
 import (
@@ -33,10 +46,12 @@ type Config struct {
 	Schema string
 }
 
-// Writer is the outbox.Writer for database/sql transactions.
+// Writer is the outbox.Writer for database/sql transactions. Create it with [NewWriter]; the
+// zero value refuses every call.
 type Writer struct{ stmt *stmt.Set }
 
-// Recorder is the inbox.Recorder for database/sql transactions.
+// Recorder is the inbox.Recorder for database/sql transactions. Create it with [NewRecorder]; the
+// zero value refuses every call.
 type Recorder struct{ stmt *stmt.Set }
 
 var (
@@ -44,28 +59,36 @@ var (
 	_ inbox.Recorder[*sql.Tx] = (*Recorder)(nil)
 )
 
-// NewWriter returns a writer; it fails only if the schema is not a valid identifier.
+// NewWriter returns a writer, or a *fault.Invalid if the schema is not a valid identifier.
 func NewWriter(cfg Config) (*Writer, error) {
 	set, err := stmt.Load(cfg.Schema)
-	return &Writer{stmt: set}, err
+	if err != nil {
+		return nil, err
+	}
+	return &Writer{stmt: set}, nil
 }
 
-// NewRecorder returns a recorder; it fails only if the schema is not a valid identifier.
+// NewRecorder returns a recorder, or a *fault.Invalid if the schema is not a valid identifier.
 func NewRecorder(cfg Config) (*Recorder, error) {
 	set, err := stmt.Load(cfg.Schema)
-	return &Recorder{stmt: set}, err
+	if err != nil {
+		return nil, err
+	}
+	return &Recorder{stmt: set}, nil
 }
 
-// NewPublisher returns a publisher for database/sql transactions.
+// NewPublisher returns a publisher for database/sql transactions, or all problems of both
+// configurations joined, each a *fault.Invalid.
 func NewPublisher(cfg Config, pub outbox.Config) (*outbox.Publisher[*sql.Tx], error) {
 	w, err := NewWriter(cfg)
-	if err != nil {
+	if err := errors.Join(err, pub.Validate()); err != nil {
 		return nil, err
 	}
 	return outbox.NewPublisher(w, pub), nil
 }
 
-// NewProcessor returns an inbox processor for database/sql transactions.
+// NewProcessor returns an inbox processor for database/sql transactions, or a *fault.Invalid if
+// the schema is not a valid identifier.
 func NewProcessor(cfg Config) (*inbox.Processor[*sql.Tx], error) {
 	r, err := NewRecorder(cfg)
 	if err != nil {
@@ -77,6 +100,9 @@ func NewProcessor(cfg Config) (*inbox.Processor[*sql.Tx], error) {
 // Insert implements outbox.Writer.
 func (w *Writer) Insert(ctx context.Context, tx *sql.Tx, records []outbox.Record) ([]outbox.ID, error) {
 	const op = "outbox.publish"
+	if w == nil || w.stmt == nil {
+		return nil, authoring.NotMade("outbox writer")
+	}
 	if tx == nil {
 		return nil, authoring.NilTx()
 	}
@@ -112,6 +138,9 @@ func collect(rows *sql.Rows) (ids []outbox.ID, err error) {
 
 // Record implements inbox.Recorder.
 func (r *Recorder) Record(ctx context.Context, tx *sql.Tx, m inbox.Message) (isNew bool, err error) {
+	if r == nil || r.stmt == nil {
+		return false, authoring.NotMade("inbox recorder")
+	}
 	if tx == nil {
 		return false, authoring.NilTx()
 	}
@@ -128,6 +157,9 @@ func (r *Recorder) Record(ctx context.Context, tx *sql.Tx, m inbox.Message) (isN
 // LockAggregate waits until no other transaction holds the lock of an aggregate and
 // holds it until tx ends; see pgxtx.Writer.LockAggregate.
 func (w *Writer) LockAggregate(ctx context.Context, tx *sql.Tx, aggregateID string) error {
+	if w == nil || w.stmt == nil {
+		return authoring.NotMade("outbox writer")
+	}
 	if tx == nil {
 		return authoring.NilTx()
 	}

@@ -9,11 +9,14 @@
 //	id, err := pub.Publish(ctx, tx, outbox.Entry{...})
 //	...
 //	err = tx.Commit()
+//
+// Guarantees, errors and limits are those of package sqltx.
 package sqlxtx
 
 import (
 	"context"
 	"database/sql"
+	"errors"
 
 	"github.com/jmoiron/sqlx"
 
@@ -25,10 +28,12 @@ import (
 // Config places the tables. The zero value uses those that the search_path finds.
 type Config = sqltx.Config
 
-// Writer is the outbox.Writer for sqlx transactions.
+// Writer is the outbox.Writer for sqlx transactions. Create it with [NewWriter]; the
+// zero value refuses every call.
 type Writer struct{ plain *sqltx.Writer }
 
-// Recorder is the inbox.Recorder for sqlx transactions.
+// Recorder is the inbox.Recorder for sqlx transactions. Create it with [NewRecorder]; the
+// zero value refuses every call.
 type Recorder struct{ plain *sqltx.Recorder }
 
 var (
@@ -36,28 +41,36 @@ var (
 	_ inbox.Recorder[*sqlx.Tx] = (*Recorder)(nil)
 )
 
-// NewWriter returns a writer; it fails only if the schema is not a valid identifier.
+// NewWriter returns a writer, or a *fault.Invalid if the schema is not a valid identifier.
 func NewWriter(cfg Config) (*Writer, error) {
 	plain, err := sqltx.NewWriter(cfg)
-	return &Writer{plain: plain}, err
+	if err != nil {
+		return nil, err
+	}
+	return &Writer{plain: plain}, nil
 }
 
-// NewRecorder returns a recorder; it fails only if the schema is not a valid identifier.
+// NewRecorder returns a recorder, or a *fault.Invalid if the schema is not a valid identifier.
 func NewRecorder(cfg Config) (*Recorder, error) {
 	plain, err := sqltx.NewRecorder(cfg)
-	return &Recorder{plain: plain}, err
+	if err != nil {
+		return nil, err
+	}
+	return &Recorder{plain: plain}, nil
 }
 
-// NewPublisher returns a publisher for sqlx transactions.
+// NewPublisher returns a publisher for sqlx transactions, or all problems of both
+// configurations joined, each a *fault.Invalid.
 func NewPublisher(cfg Config, pub outbox.Config) (*outbox.Publisher[*sqlx.Tx], error) {
 	w, err := NewWriter(cfg)
-	if err != nil {
+	if err := errors.Join(err, pub.Validate()); err != nil {
 		return nil, err
 	}
 	return outbox.NewPublisher(w, pub), nil
 }
 
-// NewProcessor returns an inbox processor for sqlx transactions.
+// NewProcessor returns an inbox processor for sqlx transactions, or a *fault.Invalid if
+// the schema is not a valid identifier.
 func NewProcessor(cfg Config) (*inbox.Processor[*sqlx.Tx], error) {
 	r, err := NewRecorder(cfg)
 	if err != nil {
@@ -68,18 +81,34 @@ func NewProcessor(cfg Config) (*inbox.Processor[*sqlx.Tx], error) {
 
 // Insert implements outbox.Writer.
 func (w *Writer) Insert(ctx context.Context, tx *sqlx.Tx, records []outbox.Record) ([]outbox.ID, error) {
-	return w.plain.Insert(ctx, inner(tx), records)
+	return w.sql().Insert(ctx, inner(tx), records)
 }
 
 // Record implements inbox.Recorder.
 func (r *Recorder) Record(ctx context.Context, tx *sqlx.Tx, m inbox.Message) (isNew bool, err error) {
-	return r.plain.Record(ctx, inner(tx), m)
+	return r.sql().Record(ctx, inner(tx), m)
 }
 
 // LockAggregate waits until no other transaction holds the lock of an aggregate and
 // holds it until tx ends; see pgxtx.Writer.LockAggregate.
 func (w *Writer) LockAggregate(ctx context.Context, tx *sqlx.Tx, aggregateID string) error {
-	return w.plain.LockAggregate(ctx, inner(tx), aggregateID)
+	return w.sql().LockAggregate(ctx, inner(tx), aggregateID)
+}
+
+// sql returns the writer that does the work, which refuses if it is nil.
+func (w *Writer) sql() *sqltx.Writer {
+	if w == nil {
+		return nil
+	}
+	return w.plain
+}
+
+// sql returns the recorder that does the work, which refuses if it is nil.
+func (r *Recorder) sql() *sqltx.Recorder {
+	if r == nil {
+		return nil
+	}
+	return r.plain
 }
 
 func inner(tx *sqlx.Tx) *sql.Tx {

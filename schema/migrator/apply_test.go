@@ -104,10 +104,10 @@ func TestDefaultSchemaIsTheFirstOfTheSearchPath(t *testing.T) {
 func TestSchemaNamesThatAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
-		" ", "\t", "a.b", ".", "a.", "pg_catalog", "pg_temp", "pg_", "information_schema", "$user", "nul\x00", "bad\xff",
+		" ", "\t", "a.b", ".", "a.", "pg_catalog", "pg_temp", "pg_", "information_schema", "$user", "nul\x00", "line\n", "bad\xff",
 		strings.Repeat("s", 64), strings.Repeat("ü", 32),
 	} {
-		_, err := Config{Schema: name}.withDefaults()
+		err := Config{Schema: name}.Validate()
 		var refused *SchemaNameError
 		if !errors.As(err, &refused) {
 			t.Errorf("%q: %v, want a SchemaNameError", name, err)
@@ -121,11 +121,23 @@ func TestSchemaNamesThatAreRefused(t *testing.T) {
 
 func TestConfigProblems(t *testing.T) {
 	t.Parallel()
-	for field, cfg := range map[string]Config{"LockAttempts": {LockAttempts: -1}, "Baseline": {Baseline: "2026"}} {
-		_, err := cfg.withDefaults()
+	for _, c := range []struct {
+		cfg         Config
+		field, text string
+	}{
+		{Config{}, "", ""},
+		{Config{LockAttempts: MaxLockAttempts, Baseline: version1, Schema: "messaging"}, "", ""},
+		{Config{LockAttempts: -1}, "lock attempts", "satchel: lock attempts are negative or more than 1000"},
+		{Config{LockAttempts: MaxLockAttempts + 1}, "lock attempts", "satchel: lock attempts are negative or more than 1000"},
+		{Config{Baseline: "2026"}, "baseline", "satchel: baseline is not the version of a migration"},
+	} {
+		err := c.cfg.Validate()
 		var problem *ConfigError
-		if !errors.As(err, &problem) || problem.Field != field {
-			t.Errorf("%s: %v", field, err)
+		if errors.As(err, &problem) != (c.field != "") || (err == nil) != (c.field == "") {
+			t.Errorf("%+v: %v", c.cfg, err)
+		}
+		if problem != nil && (problem.Field != c.field || err.Error() != c.text) {
+			t.Errorf("%+v: %v, want %s", c.cfg, err, c.text)
 		}
 	}
 }

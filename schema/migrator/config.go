@@ -17,7 +17,8 @@ type Config struct {
 	Baseline string
 
 	// LockAttempts is how often a migration is tried that cannot get its table lock within a second; the pause between
-	// two attempts doubles from one second up to 30. Default 10 (about three minutes), at least 1.
+	// two attempts doubles from one second up to 30. Zero means [DefaultLockAttempts], about three minutes; at most
+	// [MaxLockAttempts].
 	LockAttempts int
 
 	// AllowDisabledNotify makes Verify accept a disabled trigger transactional_outbox_notify; see [DisableNotify].
@@ -27,7 +28,19 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-const defaultLockAttempts = 10
+// Default and bound of [Config].
+const (
+	// DefaultLockAttempts is the default of LockAttempts.
+	DefaultLockAttempts = 10
+	// MaxLockAttempts is the largest LockAttempts: a bit more than eight hours.
+	MaxLockAttempts = 1000
+)
+
+// Validate returns a [*ConfigError] or a [*SchemaNameError], or nil. It looks at nothing but the fields.
+func (c Config) Validate() error {
+	_, err := c.withDefaults()
+	return err
+}
 
 // withDefaults returns a copy of c with every default filled in, or the reason why c cannot be used.
 func (c Config) withDefaults() (Config, error) {
@@ -36,14 +49,14 @@ func (c Config) withDefaults() (Config, error) {
 			return c, err
 		}
 	}
-	if c.LockAttempts < 0 {
-		return c, &ConfigError{Field: "LockAttempts", Reason: "must not be negative"}
+	if c.LockAttempts < 0 || c.LockAttempts > MaxLockAttempts {
+		return c, &ConfigError{Field: "lock attempts", Reason: "are negative or more than 1000"}
 	}
 	if c.LockAttempts == 0 {
-		c.LockAttempts = defaultLockAttempts
+		c.LockAttempts = DefaultLockAttempts
 	}
 	if c.Baseline != "" && !knownVersion(c.Baseline) {
-		return c, &ConfigError{Field: "Baseline", Reason: "is not the version of a migration"}
+		return c, &ConfigError{Field: "baseline", Reason: "is not the version of a migration"}
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

@@ -17,14 +17,15 @@ var (
 	ErrNewerDatabase = errors.New("migrator: the database was migrated by a newer version")
 )
 
-// ConfigError reports a field of Config that cannot be used.
+// ConfigError reports a field of Config that cannot be used. Its text reads like that of a *fault.Invalid of the core
+// module, which this module does not need.
 type ConfigError struct {
-	Field  string // name of the field
+	Field  string // what was refused, as "lock attempts"
 	Reason string // what is wrong with it, without its value
 }
 
 // Error names the field and the reason, never the value.
-func (e *ConfigError) Error() string { return fmt.Sprintf("migrator: Config.%s %s", e.Field, e.Reason) }
+func (e *ConfigError) Error() string { return fmt.Sprintf("satchel: %s %s", e.Field, e.Reason) }
 
 // sqlstateLockNotAvailable is the SQLSTATE of a lock that was not to be had within lock_timeout.
 const sqlstateLockNotAvailable = "55P03"

@@ -43,7 +43,7 @@ func ExampleApply() {
 	// Output:
 	// <nil>
 	// <nil>
-	// migrator: Config.Schema is not usable: it contains a dot: one name is wanted, not a qualified one
+	// satchel: schema name has a dot: one name is wanted, not a qualified one
 }
 
 // Tables that another tool made are refused, until the configuration says how far that tool

@@ -3,6 +3,7 @@ package migrator
 import (
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -11,34 +12,29 @@ const maxNameBytes = 63
 
 // SchemaNameError reports a Config.Schema that is not the name of one schema that tables may be put into.
 type SchemaNameError struct {
-	Reason string // why it was refused, without the name
+	Reason string // completes the sentence "schema name ...", without the name
 }
 
 // Error gives the reason, never the name.
 func (e *SchemaNameError) Error() string {
-	return fmt.Sprintf("migrator: Config.Schema is not usable: %s", e.Reason)
+	return fmt.Sprintf("satchel: schema name %s", e.Reason)
 }
 
-// checkSchemaName accepts every identifier that PostgreSQL would take in quotes, except those that mean something else.
+// checkSchemaName accepts the names that the store of module postgres accepts: what PostgreSQL takes in quotes, except
+// what would mean something else.
 func checkSchemaName(name string) error {
 	refuse := func(reason string) error { return &SchemaNameError{Reason: reason} }
 	switch {
 	case strings.TrimSpace(name) == "":
-		return refuse("it is blank")
+		return refuse("is blank")
 	case len(name) > maxNameBytes:
-		return refuse("it is longer than 63 bytes")
-	case !utf8.ValidString(name):
-		return refuse("it is not valid UTF-8")
-	case strings.ContainsRune(name, 0):
-		return refuse("it contains NUL")
+		return refuse("is longer than 63 bytes")
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
+		return refuse("is not valid text")
 	case strings.Contains(name, "."):
-		return refuse("it contains a dot: one name is wanted, not a qualified one")
-	case strings.HasPrefix(name, "pg_"):
-		return refuse("PostgreSQL reserves names that begin with pg_")
-	case name == "information_schema":
-		return refuse("it belongs to PostgreSQL")
-	case name == "$user":
-		return refuse("in a search_path it stands for the current user, in quotes too")
+		return refuse("has a dot: one name is wanted, not a qualified one")
+	case strings.HasPrefix(name, "pg_"), name == "information_schema", name == "$user":
+		return refuse("is reserved by PostgreSQL")
 	}
 	return nil
 }

@@ -9,6 +9,8 @@
 //  4. kfake, a stand-in inside this process, which says that it is one and is refused with Options.Require or
 //     SATCHEL_REQUIRE_REAL=1.
 //
+// An image that is named is used or reported: no other source is tried, except what the first two are named by.
+//
 // A started broker creates topics when they are first used, with DefaultPartitions partitions, and keeps one copy.
 //
 //	server, err := kafkaserver.Find(ctx, kafkaserver.Options{})

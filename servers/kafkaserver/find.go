@@ -5,13 +5,14 @@ import (
 	"os"
 
 	"github.com/satchel-go/satchel/servers"
+	"github.com/satchel-go/satchel/servers/internal/sources"
 )
 
 // Environment variables that Find reads, beside servers.EnvRequireReal and JAVA_HOME.
 const (
 	EnvBrokers = "SATCHEL_KAFKA_BROKERS" // brokers to use, HOST:PORT separated by commas; they are never stopped
 	EnvHome    = "SATCHEL_KAFKA_HOME"    // folder of Kafka's jars, or of a distribution that has them in libs
-	EnvImage   = "SATCHEL_KAFKA_IMAGE"   // container image, compatible with apache/kafka
+	EnvImage   = "SATCHEL_KAFKA_IMAGE"   // container image, compatible with apache/kafka; no other source is tried
 )
 
 // DefaultPartitions is the number of partitions of a topic that is created by its first use, at a started broker.
@@ -33,6 +34,7 @@ type Options struct {
 
 // Server is a Kafka cluster that may be used. See servers.Instance for Stop, Restart, Crash, Pause and Resume.
 type Server struct {
+	// Instance is what all kinds of servers have in common.
 	*servers.Instance
 
 	// Brokers are addresses to begin with, HOST:PORT; a started server has one.
@@ -47,12 +49,16 @@ func Find(ctx context.Context, o Options) (*Server, error) {
 	if o.Logf == nil {
 		o.Logf = func(string, ...any) {}
 	}
-	if os.Getenv(EnvBrokers) != "" && !o.Private {
-		return servers.First(ctx, o.Logf, servers.Source[*Server]{Name: EnvBrokers, Find: o.given})
+	container := sources.Source[*Server]{Name: "container", Find: o.container}
+	switch {
+	case os.Getenv(EnvBrokers) != "" && !o.Private:
+		return sources.First(ctx, o.Logf, sources.Source[*Server]{Name: EnvBrokers, Find: o.given})
+	case os.Getenv(EnvImage) != "" && os.Getenv(EnvHome) == "":
+		return sources.First(ctx, o.Logf, container)
 	}
-	return servers.First(ctx, o.Logf,
-		servers.Source[*Server]{Name: "local Apache Kafka", Find: o.local},
-		servers.Source[*Server]{Name: "container", Find: o.container},
-		servers.Source[*Server]{Name: "kfake", Find: o.standIn},
+	return sources.First(ctx, o.Logf,
+		sources.Source[*Server]{Name: "local Apache Kafka", Find: o.local},
+		container,
+		sources.Source[*Server]{Name: "kfake", Find: o.standIn},
 	)
 }

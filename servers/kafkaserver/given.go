@@ -13,6 +13,7 @@ import (
 
 	"github.com/satchel-go/satchel/servers"
 	"github.com/satchel-go/satchel/servers/internal/given"
+	"github.com/satchel-go/satchel/servers/internal/sources"
 )
 
 // given checks that the brokers of the environment answer, and asks their version.
@@ -28,7 +29,7 @@ func (o Options) given(ctx context.Context) (*Server, error) {
 	defer cancel()
 	answer, err := ask(ctx, brokers...)
 	if err != nil {
-		return nil, servers.Final(given.NewError(err, "unexpected failure"))
+		return nil, sources.Final(given.NewError(err, "unexpected failure"))
 	}
 	return &Server{Instance: servers.Given(kind, answer.version, EnvBrokers), Brokers: brokers}, nil
 }

@@ -110,6 +110,16 @@ func TestStandInCanBeRefused(t *testing.T) {
 	}
 }
 
+func TestNamedImageIsFinal(t *testing.T) {
+	t.Setenv(EnvHome, "")
+	t.Setenv(EnvImage, "some/kafka")
+	t.Setenv("DOCKER_HOST", "unix:///does/not/exist")
+	server, err := Find(t.Context(), Options{Private: true})
+	if !errors.Is(err, servers.ErrUnavailable) || strings.Count(err.Error(), "\n") != 1 {
+		t.Errorf("got %v, %v; want ErrUnavailable for the container alone", server, err)
+	}
+}
+
 func TestGivenBrokerThatDoesNotAnswer(t *testing.T) {
 	port, err := daemon.FreePort()
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/satchel-go/satchel/servers"
 	"github.com/satchel-go/satchel/servers/internal/daemon"
+	"github.com/satchel-go/satchel/servers/internal/sources"
 )
 
 const (
@@ -22,7 +23,7 @@ const (
 func (o Options) local(ctx context.Context) (*Server, error) {
 	server, err := o.startLocal(ctx)
 	if err != nil && os.Getenv(EnvHome) != "" {
-		return nil, servers.Final(err)
+		return nil, sources.Final(err)
 	}
 	return server, err
 }

@@ -2,7 +2,8 @@
 //
 // Find tries, in this order: the server that SATCHEL_REDIS_URL names; redis-server on PATH; a container of
 // SATCHEL_REDIS_IMAGE (default redis:7), when a local Docker engine answers; and miniredis, a stand-in inside this
-// process, which says that it is one and is refused with Options.Require or SATCHEL_REQUIRE_REAL=1.
+// process, which says that it is one and is refused with Options.Require or SATCHEL_REQUIRE_REAL=1. An image that is
+// named is used or reported: nothing after it is tried, and no redis-server on PATH.
 //
 //	server, err := redisserver.Find(ctx, redisserver.Options{})
 //	if err != nil { ... }

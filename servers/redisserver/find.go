@@ -6,12 +6,13 @@ import (
 	"os"
 
 	"github.com/satchel-go/satchel/servers"
+	"github.com/satchel-go/satchel/servers/internal/sources"
 )
 
 // Environment variables that Find reads, beside servers.EnvRequireReal.
 const (
 	EnvURL   = "SATCHEL_REDIS_URL"   // URL of a server to use, redis://HOST:PORT/DATABASE; it is never stopped
-	EnvImage = "SATCHEL_REDIS_IMAGE" // container image
+	EnvImage = "SATCHEL_REDIS_IMAGE" // container image; no other source is tried
 )
 
 const kind = "redis"
@@ -30,6 +31,7 @@ type Options struct {
 
 // Server is a Redis server that may be used. See servers.Instance for Stop, Restart, Crash, Pause and Resume.
 type Server struct {
+	// Instance is what all kinds of servers have in common.
 	*servers.Instance
 
 	// URL is a connection URL, redis://127.0.0.1:PORT/0 for a started server.
@@ -44,13 +46,17 @@ func Find(ctx context.Context, o Options) (*Server, error) {
 	if o.Logf == nil {
 		o.Logf = func(string, ...any) {}
 	}
-	if os.Getenv(EnvURL) != "" && !o.Private {
-		return servers.First(ctx, o.Logf, servers.Source[*Server]{Name: EnvURL, Find: o.given})
+	container := sources.Source[*Server]{Name: "container", Find: o.container}
+	switch {
+	case os.Getenv(EnvURL) != "" && !o.Private:
+		return sources.First(ctx, o.Logf, sources.Source[*Server]{Name: EnvURL, Find: o.given})
+	case os.Getenv(EnvImage) != "":
+		return sources.First(ctx, o.Logf, container)
 	}
-	return servers.First(ctx, o.Logf,
-		servers.Source[*Server]{Name: "local redis-server", Find: o.local},
-		servers.Source[*Server]{Name: "container", Find: o.container},
-		servers.Source[*Server]{Name: "miniredis", Find: o.standIn},
+	return sources.First(ctx, o.Logf,
+		sources.Source[*Server]{Name: "local redis-server", Find: o.local},
+		container,
+		sources.Source[*Server]{Name: "miniredis", Find: o.standIn},
 	)
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/satchel-go/satchel/servers"
 	"github.com/satchel-go/satchel/servers/internal/given"
+	"github.com/satchel-go/satchel/servers/internal/sources"
 )
 
 // given checks that the server of the environment answers, and asks its version.
@@ -19,7 +20,7 @@ func (o Options) given(ctx context.Context) (*Server, error) {
 	url := os.Getenv(EnvURL)
 	version, err := ask(ctx, url)
 	if err != nil {
-		return nil, servers.Final(given.NewError(err, reason(err)))
+		return nil, sources.Final(given.NewError(err, reason(err)))
 	}
 	return &Server{Instance: servers.Given(kind, version, EnvURL), URL: url}, nil
 }

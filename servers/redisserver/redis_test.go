@@ -146,6 +146,15 @@ func TestWithoutAnythingTheReasonsAreTold(t *testing.T) {
 	}
 }
 
+func TestNamedImageIsFinal(t *testing.T) {
+	t.Setenv(EnvImage, "some/redis")
+	t.Setenv("DOCKER_HOST", "unix:///does/not/exist")
+	server, err := Find(t.Context(), Options{Private: true})
+	if !errors.Is(err, servers.ErrUnavailable) || strings.Count(err.Error(), "\n") != 1 {
+		t.Errorf("got %v, %v; want ErrUnavailable for the container alone", server, err)
+	}
+}
+
 func TestGivenServerIsUsedAndLeftRunning(t *testing.T) {
 	lent := own(t)
 	t.Setenv(EnvURL, lent.URL)

@@ -1,4 +1,7 @@
 // Package everything is the injector of a service with all destinations of satchel.
+//
+// Package wiring says what every injector guarantees, and how to write one with another
+// choice of destinations.
 package everything
 
 import (
@@ -16,19 +19,23 @@ import (
 
 // Destinations configure the handlers. Of each part what its package requires is required.
 type Destinations struct {
+	// Kafka is the cluster; its Brokers are required.
 	Kafka kafka.Config
-	// Services are the functions of this process; the set may change while it runs.
+	// Services are the functions of this process; the set may change while it runs. Required.
 	Services *service.Registry
-	Service  service.Config
+	// Service adjusts how the functions are called; the zero value has no middleware.
+	Service service.Config
 	// Jobs has the Redis client, which stays the application's to close.
 	Jobs delayedjob.Config
 	// JobOverrides replace defaults of jobs for the publisher; may be nil.
 	JobOverrides delayedjob.Overrides
-	Webhook      webhook.Config
+	// Webhook has the source of endpoints, which is required.
+	Webhook webhook.Config
 }
 
 // Runtime is what [New] gives.
 type Runtime struct {
+	// Runtime is what every injector gives.
 	wiring.Runtime
 	// Jobs publishes delayed jobs.
 	Jobs *delayedjob.Publisher[pgx.Tx]

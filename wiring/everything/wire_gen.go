@@ -61,7 +61,7 @@ func New(tree config.Tree, in wiring.Inputs, d Destinations) (*Runtime, func(), 
 		return nil, nil, err
 	}
 	webhookConfig := d.Webhook
-	webhookHandler, cleanup3, err := webhookset.NewHandler(webhookConfig, in)
+	webhookHandler, cleanup3, err := webhookset.NewHandler(webhookConfig, in, logger)
 	if err != nil {
 		cleanup2()
 		cleanup()
@@ -91,7 +91,13 @@ func New(tree config.Tree, in wiring.Inputs, d Destinations) (*Runtime, func(), 
 		cleanup()
 		return nil, nil, err
 	}
-	app, cleanup4 := wiring.NewApp(v2, schedulerScheduler, listener)
+	app, cleanup4, err := wiring.NewApp(v2, schedulerScheduler, listener)
+	if err != nil {
+		cleanup3()
+		cleanup2()
+		cleanup()
+		return nil, nil, err
+	}
 	pgxtxConfig := wiring.PgxConfig(settings)
 	outboxConfig := wiring.OutboxConfig(settings, in)
 	publisher, err := pgxtx.NewPublisher(pgxtxConfig, outboxConfig)
@@ -126,7 +132,7 @@ func New(tree config.Tree, in wiring.Inputs, d Destinations) (*Runtime, func(), 
 		cleanup()
 		return nil, nil, err
 	}
-	migratorConfig := migrationset.Config(settings, logger)
+	migratorConfig := migrationset.MigratorConfig(settings, logger)
 	migration, cleanup5, err := migrationset.New(migratorConfig, in)
 	if err != nil {
 		cleanup4()

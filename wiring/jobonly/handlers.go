@@ -1,4 +1,7 @@
 // Package jobonly is the injector of a service that delivers to a queue of delayed jobs and to nothing else.
+//
+// Package wiring says what every injector guarantees, and how to write one with another
+// choice of destinations.
 package jobonly
 
 import (

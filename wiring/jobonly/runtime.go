@@ -9,6 +9,7 @@ import (
 
 // Runtime is what [New] gives.
 type Runtime struct {
+	// Runtime is what every injector gives.
 	wiring.Runtime
 	// Jobs publishes delayed jobs.
 	Jobs *delayedjob.Publisher[pgx.Tx]

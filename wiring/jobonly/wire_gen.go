@@ -59,7 +59,11 @@ func New(tree config.Tree, in wiring.Inputs, cfg delayedjob.Config, overrides de
 		cleanup()
 		return nil, nil, err
 	}
-	app, cleanup2 := wiring.NewApp(v2, schedulerScheduler, listener)
+	app, cleanup2, err := wiring.NewApp(v2, schedulerScheduler, listener)
+	if err != nil {
+		cleanup()
+		return nil, nil, err
+	}
 	pgxtxConfig := wiring.PgxConfig(settings)
 	outboxConfig := wiring.OutboxConfig(settings, in)
 	publisher, err := pgxtx.NewPublisher(pgxtxConfig, outboxConfig)

@@ -21,7 +21,7 @@ var Publishing = wire.NewSet(NewPublisher)
 // one of the publishers.
 func NewHandler(cfg delayedjob.Config, in wiring.Inputs) (*delayedjob.Handler, error) {
 	var err error
-	if cfg.HeaderPrefix, err = in.AdapterPrefix("job header prefix", cfg.HeaderPrefix); err != nil {
+	if cfg.ReservedPrefix, err = in.AdapterPrefix("job reserved prefix", cfg.ReservedPrefix); err != nil {
 		return nil, err
 	}
 	return delayedjob.NewHandler(cfg)

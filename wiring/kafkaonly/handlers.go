@@ -1,4 +1,7 @@
 // Package kafkaonly is the injector of a service that delivers to Kafka and to nothing else.
+//
+// Package wiring says what every injector guarantees, and how to write one with another
+// choice of destinations.
 package kafkaonly
 
 import (

@@ -62,7 +62,12 @@ func New(tree config.Tree, in wiring.Inputs, cfg kafka.Config) (*wiring.Runtime,
 		cleanup()
 		return nil, nil, err
 	}
-	app, cleanup3 := wiring.NewApp(v2, schedulerScheduler, listener)
+	app, cleanup3, err := wiring.NewApp(v2, schedulerScheduler, listener)
+	if err != nil {
+		cleanup2()
+		cleanup()
+		return nil, nil, err
+	}
 	pgxtxConfig := wiring.PgxConfig(settings)
 	outboxConfig := wiring.OutboxConfig(settings, in)
 	publisher, err := pgxtx.NewPublisher(pgxtxConfig, outboxConfig)

@@ -24,7 +24,7 @@ var Set = wire.NewSet(NewHandler)
 // one of the publishers.
 func NewHandler(cfg kafka.Config, in wiring.Inputs, logger *slog.Logger) (*kafka.Handler, func(), error) {
 	var err error
-	if cfg.Names.Prefix, err = in.AdapterPrefix("kafka header prefix", cfg.Names.Prefix); err != nil {
+	if cfg.Names.ReservedPrefix, err = in.AdapterPrefix("kafka reserved prefix", cfg.Names.ReservedPrefix); err != nil {
 		return nil, nil, err
 	}
 	h, err := kafka.NewHandler(cfg)

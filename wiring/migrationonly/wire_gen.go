@@ -22,7 +22,7 @@ func New(tree config.Tree, in wiring.Inputs) (*migrationset.Migration, func(), e
 		return nil, nil, err
 	}
 	logger := wiring.NewLogger(in)
-	migratorConfig := migrationset.Config(settings, logger)
+	migratorConfig := migrationset.MigratorConfig(settings, logger)
 	migration, cleanup, err := migrationset.New(migratorConfig, in)
 	if err != nil {
 		return nil, nil, err

@@ -17,7 +17,7 @@ import (
 )
 
 // Set provides a *Migration from wiring.Settings and wiring.Inputs.
-var Set = wire.NewSet(Config, New)
+var Set = wire.NewSet(MigratorConfig, New)
 
 // Migration applies and checks the migrations of one schema. It connects when it is used.
 type Migration struct {
@@ -25,9 +25,9 @@ type Migration struct {
 	cfg migrator.Config
 }
 
-// Config places the tables where the store looks for them.
-func Config(s wiring.Settings, logger *slog.Logger) migrator.Config {
-	return migrator.Config{Schema: s.DB.Schemas.InboxOutbox, Logger: logger}
+// MigratorConfig places the tables where the store looks for them.
+func MigratorConfig(s wiring.Settings, logger *slog.Logger) migrator.Config {
+	return migrator.Config{Schema: s.Tree().DB.Schemas.InboxOutbox, Logger: logger}
 }
 
 // New returns the migrations of the database that the inputs name, and the function that

@@ -1,4 +1,7 @@
 // Package serviceonly is the injector of a service that delivers to functions inside the application and to nothing else.
+//
+// Package wiring says what every injector guarantees, and how to write one with another
+// choice of destinations.
 package serviceonly
 
 import (

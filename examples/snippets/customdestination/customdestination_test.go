@@ -58,7 +58,7 @@ func TestConformance(t *testing.T) {
 		Undecodable: func(e *delivery.Envelope) {
 			e.Payload = []byte(`{"telephone":7}`)
 		},
-		UndecodableVerdict: delivery.IsPermanent,
+		UndecodableVerdict: delivery.VerdictPermanent,
 		Failing: func(_ *testing.T, err error) delivery.Handler {
 			return customdestination.NewHandler(&gateway{fails: err})
 		},
@@ -68,9 +68,9 @@ func TestConformance(t *testing.T) {
 func TestVerdicts(t *testing.T) {
 	t.Parallel()
 	for err, want := range map[error]delivery.Verdict{
-		customdestination.ErrUnknownGateway: delivery.IsUnresolvable,
-		customdestination.ErrRejected:       delivery.IsPermanent,
-		customdestination.ErrDown:           delivery.IsUnavailable,
+		customdestination.ErrUnknownGateway: delivery.VerdictUnresolvable,
+		customdestination.ErrRejected:       delivery.VerdictPermanent,
+		customdestination.ErrDown:           delivery.VerdictUnavailable,
 	} {
 		h := customdestination.NewHandler(&gateway{fails: err})
 		got := h.Deliver(t.Context(), delivery.Envelope{Destination: "national", Payload: []byte(`{"telephone":"1"}`)})
@@ -83,7 +83,7 @@ func TestVerdicts(t *testing.T) {
 // The acknowledgement of the first delivery is lost; the telephone rings once.
 func Example() {
 	t := reporter{}
-	store := memstore.New(memstore.Options{})
+	store := memstore.New(memstore.Config{})
 	tx := store.Begin()
 	_, _ = memstore.NewPublisher(store, outbox.Config{}).Publish(t.Context(), tx, outbox.Entry{
 		DestinationType: customdestination.SMS, Destination: "national", EventType: "order.shipped",

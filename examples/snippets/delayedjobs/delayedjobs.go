@@ -87,7 +87,7 @@ func record(ctx context.Context, pool *pgxpool.Pool, job delayedjob.Job[Invoice]
 	outOfStock := errors.New("out of stock")
 	for order, result := range map[string]error{"order-1": nil, "order-2": outOfStock} {
 		err := pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
-			// PublishAt takes the time before which the job must not run.
+			// The option ScheduledAt names the time before which the job must not run.
 			_, err := delayedjob.Publish(ctx, jobs, tx, job, Invoice{Order: order})
 			return errors.Join(err, result)
 		})
@@ -101,8 +101,11 @@ func record(ctx context.Context, pool *pgxpool.Pool, job delayedjob.Job[Invoice]
 // work is the worker, which could be another process: it runs one job.
 func work(ctx context.Context, client redis.UniversalClient, job delayedjob.Job[Invoice], queue string, out io.Writer) error {
 	ran := make(chan Invoice, 1)
-	mux := delayedjob.NewMux(delayedjob.MuxConfig{})
-	err := delayedjob.HandleFunc(mux, job, func(ctx context.Context, in Invoice) error {
+	mux, err := delayedjob.NewMux(delayedjob.MuxConfig{})
+	if err != nil {
+		return err
+	}
+	err = delayedjob.HandleFunc(mux, job, func(ctx context.Context, in Invoice) error {
 		id, known := delayedjob.MessageID(ctx) // for an inbox, if the effect must happen once
 		if !known || id == (outbox.MessageID{}) {
 			return asynq.SkipRetry

@@ -49,7 +49,7 @@ func Run(ctx context.Context, url string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer handler.Close()
+	defer func() { _ = handler.Close(context.WithoutCancel(ctx)) }()
 	if err := publish(ctx, pool); err != nil {
 		return err
 	}
@@ -96,8 +96,8 @@ func newReceiver(pool *pgxpool.Pool, secret webhook.Secret, requests, booked *at
 		return nil, err
 	}
 	return webhook.NewReceiver(webhook.ReceiverConfig[pgx.Tx]{
-		Secrets: []webhook.Secret{secret}, Source: "shop/orders", Inbox: processor,
-		RunInTx: func(ctx context.Context, do func(context.Context, pgx.Tx) error) error {
+		Secrets: []webhook.Secret{secret}, Source: "shop/orders", Processor: processor,
+		InTx: func(ctx context.Context, do func(context.Context, pgx.Tx) error) error {
 			requests.Add(1)
 			return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error { return do(ctx, tx) })
 		},

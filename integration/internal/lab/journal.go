@@ -76,7 +76,7 @@ func (j *Journal) Record(ctx context.Context, node string, e delivery.Envelope, 
 	switch {
 	case err == nil:
 		event.Kind = Delivered
-	case delivery.VerdictOf(err) == delivery.IsPermanent:
+	case delivery.VerdictOf(err) == delivery.VerdictPermanent:
 		event.Kind = Died
 	default:
 		event.Kind = Failed

@@ -15,6 +15,9 @@ import (
 // NilTx is the error for a nil transaction.
 func NilTx() error { return fault.NewInvalid("transaction", "is nil") }
 
+// NotMade is the error of a writer or recorder that is nil or the zero value of its type.
+func NotMade(field string) error { return fault.NewInvalid(field, "was not made by its constructor") }
+
 // One returns the parameters of insert_one.sql.
 func One(r *outbox.Record) []any {
 	payload, raw := body(r)

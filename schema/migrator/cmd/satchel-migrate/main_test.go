@@ -78,7 +78,7 @@ func TestWrongCalls(t *testing.T) {
 			t.Errorf("%v: %d %s", args, code, stderr)
 		}
 	}
-	if code, _, stderr := command(t, "-schema", "a.b", "apply"); code != 1 || !strings.Contains(stderr, "Config.Schema") {
+	if code, _, stderr := command(t, "-schema", "a.b", "apply"); code != 1 || !strings.Contains(stderr, "schema name") {
 		t.Errorf("bad schema: %d %s", code, stderr)
 	}
 	var out, errs bytes.Buffer

@@ -1,14 +1,19 @@
-package servers
+// Package sources tries one way after another to come by a server.
+package sources
 
 import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/satchel-go/satchel/servers"
 )
 
 // Source is one way to come by a server of type S.
 type Source[S any] struct {
+	// Name is what an error says about the source, such as "container".
 	Name string
+	// Find returns a server that is ready, or why the source has none.
 	Find func(context.Context) (S, error)
 }
 
@@ -21,7 +26,7 @@ func (f finalError) Unwrap() error { return f.error }
 // any other server would be a silent surprise.
 func Final(err error) error { return finalError{err} }
 
-// First returns the first server that a source has. With none, the error matches ErrUnavailable and joins the failure
+// First returns the first server that a source has. With none, the error matches servers.ErrUnavailable and joins the failure
 // of every source in order, each under the source's name. Failures that were overcome are told to logf.
 func First[S any](ctx context.Context, logf func(string, ...any), sources ...Source[S]) (S, error) {
 	var none S
@@ -42,5 +47,5 @@ func First[S any](ctx context.Context, logf func(string, ...any), sources ...Sou
 		}
 		logf("%s: %v", source.Name, err)
 	}
-	return none, fmt.Errorf("%w:\n%w", ErrUnavailable, errors.Join(failures...))
+	return none, fmt.Errorf("%w:\n%w", servers.ErrUnavailable, errors.Join(failures...))
 }

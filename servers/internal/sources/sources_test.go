@@ -1,4 +1,4 @@
-package servers_test
+package sources_test
 
 import (
 	"context"
@@ -9,11 +9,12 @@ import (
 	"testing"
 
 	"github.com/satchel-go/satchel/servers"
+	"github.com/satchel-go/satchel/servers/internal/sources"
 )
 
 // source is a Source that answers as told and notes that it was asked.
-func source(name string, asked *[]string, server int, err error) servers.Source[int] {
-	return servers.Source[int]{Name: name, Find: func(context.Context) (int, error) {
+func source(name string, asked *[]string, server int, err error) sources.Source[int] {
+	return sources.Source[int]{Name: name, Find: func(context.Context) (int, error) {
 		*asked = append(*asked, name)
 		return server, err
 	}}
@@ -23,7 +24,7 @@ func TestFirstTakesTheFirstThatHasOne(t *testing.T) {
 	t.Parallel()
 	var asked, told []string
 	logf := func(format string, args ...any) { told = append(told, fmt.Sprintf(format, args...)) }
-	server, err := servers.First(t.Context(), logf,
+	server, err := sources.First(t.Context(), logf,
 		source("a", &asked, 0, errors.New("none here")),
 		source("b", &asked, 2, nil),
 		source("c", &asked, 3, nil),
@@ -43,7 +44,7 @@ func TestFirstKeepsEveryReason(t *testing.T) {
 	t.Parallel()
 	var asked []string
 	one, two := errors.New("no program"), errors.New("no engine")
-	_, err := servers.First(t.Context(), t.Logf, source("local", &asked, 0, one), source("container", &asked, 0, two))
+	_, err := sources.First(t.Context(), t.Logf, source("local", &asked, 0, one), source("container", &asked, 0, two))
 	for _, want := range []error{servers.ErrUnavailable, one, two} {
 		if !errors.Is(err, want) {
 			t.Errorf("error does not match %q", want)
@@ -60,8 +61,8 @@ func TestFirstStopsAtAFinalError(t *testing.T) {
 	t.Parallel()
 	var asked []string
 	cause := errors.New("does not answer")
-	_, err := servers.First(t.Context(), t.Logf,
-		source("given", &asked, 0, servers.Final(cause)),
+	_, err := sources.First(t.Context(), t.Logf,
+		source("given", &asked, 0, sources.Final(cause)),
 		source("local", &asked, 1, nil),
 	)
 	if !errors.Is(err, cause) || !errors.Is(err, servers.ErrUnavailable) {
@@ -77,11 +78,11 @@ func TestFirstStopsWhenCancelled(t *testing.T) {
 	var asked []string
 	cause := errors.New("interrupted")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	cancelling := servers.Source[int]{Name: "a", Find: func(context.Context) (int, error) {
+	cancelling := sources.Source[int]{Name: "a", Find: func(context.Context) (int, error) {
 		cancel(cause)
 		return 0, errors.New("cut short")
 	}}
-	_, err := servers.First(ctx, t.Logf, cancelling, source("b", &asked, 1, nil))
+	_, err := sources.First(ctx, t.Logf, cancelling, source("b", &asked, 1, nil))
 	if !errors.Is(err, cause) || len(asked) != 0 {
 		t.Errorf("got %v, asked %v; want the cause of the cancellation and no further source", err, asked)
 	}
