@@ -22,7 +22,7 @@ SERVERS_jobs  := -redis
 
 .DEFAULT_GOAL := help
 .PHONY: help build test test-container race demo bench bench-container bench-full fmt lint tools verify verify/core verify/tidy verify/docs verify/size \
-        verify/schema verify/wire verify/deps cover
+        verify/schema verify/wire verify/deps verify/api cover
 
 help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z\/-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -63,7 +63,7 @@ lint: ## Run the linter, which also enforces the arrows between modules
 	$(GOLANGCI) config verify
 	$(GOLANGCI) run $(addsuffix /...,$(addprefix ./,$(MODULES)))
 
-verify: verify/core verify/tidy verify/schema verify/wire verify/deps verify/docs verify/size ## Check what the code promises about itself
+verify: verify/core verify/tidy verify/schema verify/wire verify/deps verify/api verify/docs verify/size ## Check what the code promises about itself
 
 verify/core: ## core requires nothing
 	@! grep -qE '^[[:space:]]*require' core/go.mod || { echo "core/go.mod requires something"; exit 1; }
@@ -80,6 +80,9 @@ verify/wire: ## The generated injectors are what wire generates
 
 verify/deps: ## Each module compiles in what deps/ lists, and nothing else
 	scripts/verify-deps
+
+verify/api: ## The exported API is compatible with the baseline in api/ (scripts/verify-api -update makes a new one)
+	scripts/verify-api
 
 verify/docs: ## Files, symbols and settings that the documents name exist
 	scripts/verify-docs

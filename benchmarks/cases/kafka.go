@@ -90,11 +90,12 @@ func (b *bench) drained(d drain, h delivery.Handler) func(context.Context) (rate
 }
 
 // takeTurns measures in rounds, so that all suffer alike from what disturbs. The last
-// contender is compared with the slower of the others. The first round does not count: a
+// contender is compared with the slower of the others. The first rounds do not count: a
 // broker that has just started compiles itself while it works.
 func (e *Env) takeTurns(ctx context.Context, d drain, version string, first, second, last *contender) error {
 	var ratios sample.Set
-	for round := range 1 + e.Scale.KafkaRounds {
+	const warm = 3
+	for round := range warm + e.Scale.KafkaRounds {
 		var rate [3]float64
 		for i, c := range []*contender{first, second, last} {
 			r, each, err := c.run(ctx)
@@ -102,13 +103,13 @@ func (e *Env) takeTurns(ctx context.Context, d drain, version string, first, sec
 				return fmt.Errorf("%s: %w", c.name, err)
 			}
 			e.Logf("kafka %s: %.0f/s, client computes %.1f us each", c.name, r, each)
-			if rate[i] = r; round == 0 {
+			if rate[i] = r; round < warm {
 				continue
 			}
 			c.rates.Add(r)
 			c.computed.Add(each)
 		}
-		if round > 0 {
+		if round >= warm {
 			ratios.Add(rate[2] / min(rate[0], rate[1]))
 		}
 	}

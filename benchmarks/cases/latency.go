@@ -97,7 +97,7 @@ func (w *stopwatch) times() (set sample.Set) {
 func (b *bench) latency(ctx context.Context, e *Env, rate int, asleep bool, values map[string]float64) error {
 	n := max(5, int(e.Scale.Latency.Seconds()*float64(rate)))
 	if asleep {
-		n = min(n, 2000) // falling asleep before each train is what takes the time
+		n = min(n, 1000) // falling asleep before each train is what takes the time
 	}
 	w := newStopwatch(n)
 	if err := b.exec(ctx, "TRUNCATE outbox, outbox_lease, outbox_relay, business"); err != nil {

@@ -26,7 +26,7 @@ type Scale struct {
 	DrainRound int             // repetitions, of which the median counts
 
 	KafkaRows   int  // rows of one drain into Kafka
-	KafkaRounds int  // rounds, of which the median counts, after one that does not
+	KafkaRounds int  // rounds, of which the median counts, after some that do not
 	StandIns    bool // a stand-in for Kafka will do, since the figures mean nothing
 
 	OrderedRows  int // entries of the hot aggregate
@@ -56,7 +56,7 @@ var (
 	}
 	// Short is what a developer waits for.
 	Short = Scale{
-		Name: "short", Backlogs: []int{10_000, 100_000, 1_000_000}, SlowBacklog: 100_000, ClaimRounds: 200, SlowBudget: 1500 * time.Millisecond,
+		Name: "short", Backlogs: []int{10_000, 100_000, 1_000_000}, SlowBacklog: 100_000, ClaimRounds: 150, SlowBudget: 800 * time.Millisecond,
 		ClaimCap: 20 * time.Second, SchemaRows: 50_000, DrainRows: 60_000, Relays: []int{1, 2}, Batches: []int{1000},
 		Handlers: []time.Duration{0, time.Millisecond}, SlowRows: 20_000, DrainRound: 1, KafkaRows: 20_000, KafkaRounds: 3, OrderedRows: 100_000, SnapshotRows: 100_000,
 		PublishRound: 500 * time.Millisecond, PublishRounds: 9, BatchSizes: []int{1, 10, 100, 1000}, BatchRows: 10_000,
