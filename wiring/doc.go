@@ -43,5 +43,5 @@
 //
 // Whether the tables have the right form is not looked at: see package migrationset. Whether
 // the pool is large enough for relays and application together is the application's to know;
-// a URL without pool_max_conns gets four connections for each relay and four more.
+// a URL without pool_max_conns gets five connections for each relay and five more.
 package wiring

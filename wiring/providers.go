@@ -24,7 +24,7 @@ import (
 
 const (
 	// connectionsPerRelay is what a relay uses at most at once.
-	connectionsPerRelay = 4
+	connectionsPerRelay = 5
 	// archiveDaysAhead is the number of days for which the archive has partitions: more
 	// than a weekend in which cleanup fails.
 	archiveDaysAhead = 7

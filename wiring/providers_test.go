@@ -62,8 +62,8 @@ func TestPoolSize(t *testing.T) {
 		instances int
 		want      func(conns int32) bool
 	}{
-		{somewhere, 10, func(n int32) bool { return n == 44 }},
-		{somewhere, 1, func(n int32) bool { return n >= 8 }},
+		{somewhere, 10, func(n int32) bool { return n == 55 }},
+		{somewhere, 1, func(n int32) bool { return n >= 10 }},
 		{somewhere + "?pool_max_conns=2", 10, func(n int32) bool { return n == 2 }},
 	} {
 		s := settingsWith(func(tree *config.Tree) { tree.InboxOutbox.Relay.Instances = c.instances })

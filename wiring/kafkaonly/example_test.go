@@ -24,7 +24,7 @@ func ExampleNew() {
 		return
 	}
 	defer cleanup()
-	// Four connections for each relay, and four for the application.
-	fmt.Println("enough connections:", rt.Pool.Config().MaxConns >= 12)
+	// Five connections for each relay, and five for the application.
+	fmt.Println("enough connections:", rt.Pool.Config().MaxConns >= 15)
 	// Output: enough connections: true
 }
