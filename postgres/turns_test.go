@@ -111,7 +111,11 @@ func TestTurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	locked := lockEntries(t, p, ids[1:2])
-	time.AfterFunc(600*time.Millisecond, func() { _ = locked.Rollback(ctx) })
+	unlocked := make(chan error, 1)
+	go func() {
+		time.Sleep(600 * time.Millisecond)
+		unlocked <- locked.Rollback(ctx)
+	}()
 	s.turns.met(time.Now())
 	req := request(3)
 	req.RunLength = 3
@@ -120,5 +124,8 @@ func TestTurn(t *testing.T) {
 	}
 	if !s.turns.wanted(time.Now()) {
 		t.Error("the turn came, and counts as overdue")
+	}
+	if err := <-unlocked; err != nil {
+		t.Error(err)
 	}
 }
