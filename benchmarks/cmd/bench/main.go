@@ -27,6 +27,7 @@ const childMode = "relay-child"
 type options struct {
 	tiny, full, peers         bool
 	durable, strict           bool
+	backlog                   int
 	pattern, image, out, name string
 	peersDir, profile, redraw string
 }
@@ -52,6 +53,7 @@ func command(ctx context.Context) error {
 	flag.BoolVar(&o.tiny, "tiny", false, "only prove that every case works (seconds); the figures mean nothing")
 	flag.BoolVar(&o.full, "full", false, "measure everything at full length (about an hour)")
 	flag.BoolVar(&o.peers, "peers", false, "also measure River and watermill-sql, from the module in -peers-dir")
+	flag.IntVar(&o.backlog, "backlog", 0, "measure claims and memory with a backlog of this many rows only")
 	flag.StringVar(&o.image, "container", "", "measure a server in a container of this image")
 	flag.BoolVar(&o.durable, "durable", false, "turn fsync on in the temporary server")
 	flag.BoolVar(&o.strict, "strict", false, "fail if a bound was missed")

@@ -54,13 +54,28 @@ func TestMachineIsDescribed(t *testing.T) {
 
 func TestScaleOfARun(t *testing.T) {
 	t.Parallel()
-	for want, o := range map[string]options{"tiny": {tiny: true}, "short": {}, "full": {full: true}} {
-		if s, err := o.scale(); err != nil || s.Name != want {
-			t.Errorf("got %s, %v; want %s", s.Name, err, want)
+	for name, c := range map[string]struct {
+		o    options
+		want string // the name, or the error
+	}{
+		"default":           {options{}, "short"},
+		"tiny":              {options{tiny: true}, "tiny"},
+		"full":              {options{full: true}, "full"},
+		"one backlog":       {options{backlog: 5000}, "short-5000"},
+		"both":              {options{tiny: true, full: true}, "-tiny and -full exclude each other"},
+		"a negative length": {options{backlog: -1}, "-backlog is negative"},
+	} {
+		scale, err := c.o.scale()
+		got := scale.Name
+		if err != nil {
+			got = err.Error()
 		}
-	}
-	if s, err := (&options{tiny: true, full: true}).scale(); err == nil {
-		t.Errorf("tiny and full together are %s", s.Name)
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+		if err == nil && c.o.backlog > 0 && (len(scale.Backlogs) != 1 || scale.Backlogs[0] != c.o.backlog || scale.MemoryRows[0] != c.o.backlog) {
+			t.Errorf("%s: backlogs %v, memory %v", name, scale.Backlogs, scale.MemoryRows)
+		}
 	}
 }
 

@@ -28,16 +28,22 @@ func settings(durable bool) map[string]string {
 
 // scale returns how much is measured.
 func (o *options) scale() (cases.Scale, error) {
+	scale := cases.Short
 	switch {
 	case o.tiny && o.full:
 		return cases.Scale{}, errors.New("-tiny and -full exclude each other")
+	case o.backlog < 0:
+		return cases.Scale{}, errors.New("-backlog is negative")
 	case o.tiny:
-		return cases.Tiny, nil
+		scale = cases.Tiny
 	case o.full:
-		return cases.Full, nil
-	default:
-		return cases.Short, nil
+		scale = cases.Full
 	}
+	if o.backlog > 0 {
+		scale.Name = fmt.Sprintf("%s-%d", scale.Name, o.backlog)
+		scale.Backlogs, scale.MemoryRows = []int{o.backlog}, []int{o.backlog}
+	}
+	return scale, nil
 }
 
 // measure runs the selected cases and returns what they found, also when one of them
