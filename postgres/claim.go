@@ -123,7 +123,7 @@ func (c *claiming) run(ctx context.Context, types []claim.TypeScope, retry []str
 	args := claimArgs(r.scans, c.req.Scope)
 	args = append(args, retry, r.limit, min(c.req.RunLength, r.limit), c.opts.Owner, c.req.Lease.Microseconds(), c.lease())
 	err := c.ask(ctx, r, args)
-	if r.turn && pgerr.Code(err) == pgerr.LockNotAvailable {
+	if r.turn && !r.came && pgerr.Code(err) == pgerr.LockNotAvailable {
 		c.turns.overdue(time.Now())
 		r.turn = false
 		err = c.ask(ctx, r, args)
@@ -141,7 +141,7 @@ func (c *claiming) run(ctx context.Context, types []claim.TypeScope, retry []str
 func (c *claiming) ask(ctx context.Context, r *reply, args []any) error {
 	return c.Store.batch(ctx, "relay.claim", func(b *pgx.Batch) {
 		if r.turn {
-			c.queueTurn(b)
+			c.queueTurn(b, &r.came)
 		}
 		b.Queue(c.stmt.Claim, args...).Query(r.read)
 	})

@@ -19,7 +19,8 @@ type reply struct {
 	*claiming
 	limit    int
 	last     bool // no other statement of the claim can follow
-	turn     bool // others wait
+	turn     bool // it takes turns with others
+	came     bool // it was its turn
 	began    time.Time
 	scans    []reading.Scan
 	meta     claimMeta
@@ -56,9 +57,7 @@ func (r *reply) read(rows pgx.Rows) error {
 		if err := json.Unmarshal(row.meta, &r.meta); err != nil {
 			return err
 		}
-		if !r.examined {
-			r.advance()
-		}
+		r.advance()
 	}
 	return rows.Err()
 }

@@ -44,13 +44,14 @@ func (t *turns) overdue(now time.Time) {
 	t.refused = now.Add(turnsOff)
 }
 
-// queueTurn makes the statements that follow in a batch wait for their turn.
-func (s *session) queueTurn(b *pgx.Batch) {
+// queueTurn makes the statements that follow in a batch wait for their turn, and notes
+// that it came: a lock that they fail to get is another one.
+func (s *session) queueTurn(b *pgx.Batch, came *bool) {
 	b.Queue(s.stmt.ClaimTurn, s.stmt.Outbox).QueryRow(func(row pgx.Row) error {
 		var free bool
 		var ignored string
 		err := row.Scan(&ignored, &ignored, &free, &ignored)
-		if err == nil && !free {
+		if *came = err == nil; *came && !free {
 			s.turns.met(time.Now())
 		}
 		return err

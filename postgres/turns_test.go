@@ -6,10 +6,13 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/satchel-go/satchel/core/outbox"
 	"github.com/satchel-go/satchel/core/relay"
+	"github.com/satchel-go/satchel/postgres/internal/pgerr"
 	"github.com/satchel-go/satchel/postgres/internal/pgtest"
+	"github.com/satchel-go/satchel/postgres/internal/reading"
 )
 
 func TestWhenTurnsAreTaken(t *testing.T) {
@@ -89,7 +92,7 @@ func TestTurn(t *testing.T) {
 	}
 	defer func() { _ = holder.Rollback(context.WithoutCancel(ctx)) }()
 	b := &pgx.Batch{}
-	s.queueTurn(b)
+	s.queueTurn(b, new(bool))
 	if err := holder.SendBatch(ctx, b).Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -127,5 +130,36 @@ func TestTurn(t *testing.T) {
 	}
 	if err := <-unlocked; err != nil {
 		t.Error(err)
+	}
+}
+
+// TestOtherLockInATurn: a lock that does not come because of the database's own time
+// limit is no turn that is overdue: the claim fails, and what it was about to take is
+// looked at again.
+func TestOtherLockInATurn(t *testing.T) {
+	t.Parallel()
+	ctx := testContext(t)
+	p := place(t, pgtest.Mapped, func(cfg *pgxpool.Config) { cfg.ConnConfig.RuntimeParams["lock_timeout"] = "100ms" })
+	ids := publishing(t, p, alpha("a"), alpha("a"), alpha("b"))
+	store, err := NewStore(p.pool, Config{Schema: p.schema, paths: reading.Paths{NoOverlap: true, NoSweep: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := store.Open(relay.SessionOptions{Owner: "one"}).(*session)
+	locked := lockEntries(t, p, ids[1:2])
+	s.turns.met(time.Now().Add(time.Minute)) // whatever the test takes
+	req := request(3)
+	req.RunLength = 3
+	if _, err := s.Claim(ctx, req); pgerr.Code(err) != pgerr.LockNotAvailable {
+		t.Fatalf("got %v, want the error of a lock", err)
+	}
+	if !s.turns.wanted(time.Now()) {
+		t.Error("the turn came, and counts as overdue")
+	}
+	if err := locked.Rollback(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if batch, err := s.Claim(ctx, req); err != nil || len(batch.Records) != 3 {
+		t.Errorf("claimed %v, %v; want all", idsOf(batch.Records), err)
 	}
 }
