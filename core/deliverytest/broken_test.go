@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +13,7 @@ import (
 	"github.com/satchel-go/satchel/core/delivery"
 	"github.com/satchel-go/satchel/core/deliverytest"
 	"github.com/satchel-go/satchel/core/destination"
+	"github.com/satchel-go/satchel/core/internal/elsewhere"
 )
 
 // broken is the notes handler with a flaw.
@@ -148,37 +147,29 @@ func oneAtATime() func(n *notes, ctx context.Context, e delivery.Envelope) error
 	}
 }
 
-const flawEnv = "DELIVERYTEST_FLAW"
-
 // TestSuiteFindsBrokenHandlers runs the suite against handlers with one flaw each: each
 // has to make the test fail that is there for it.
 func TestSuiteFindsBrokenHandlers(t *testing.T) {
 	t.Parallel()
+	if name := elsewhere.Case(); name != "" {
+		runBroken(t, flaws[name].apply)
+		return
+	}
 	for name, f := range flaws {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			// A failing test cannot be observed from inside: it runs in another process.
-			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-			defer cancel()
-			cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestBrokenHandler$/^"+f.where)
-			cmd.Env = append(os.Environ(), flawEnv+"="+name)
-			out, err := cmd.CombinedOutput()
-			if err == nil || !strings.Contains(string(out), "--- FAIL: TestBrokenHandler/"+f.where) {
+			out, err := elsewhere.Run(t, name, f.where)
+			if err == nil || !strings.Contains(out, "--- FAIL: "+elsewhere.Root(t)+"/"+f.where) {
 				t.Errorf("%s did not fail as it should: %v\n%s", f.where, err, out)
 			}
 		})
 	}
 }
 
-// TestBrokenHandler is the other process.
-func TestBrokenHandler(t *testing.T) {
-	f, ok := flaws[os.Getenv(flawEnv)]
-	if !ok {
-		t.Skip("runs as a part of TestSuiteFindsBrokenHandlers")
-	}
+func runBroken(t *testing.T, breakIt func(*broken)) {
 	open := func(failure error) delivery.Handler {
 		b := &broken{notes: &notes{failure: failure, filed: map[string]string{}}}
-		f.apply(b)
+		breakIt(b)
 		return b
 	}
 	deliverytest.Run(t, deliverytest.Harness{

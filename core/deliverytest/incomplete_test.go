@@ -1,15 +1,12 @@
 package deliverytest_test
 
 import (
-	"context"
-	"os"
-	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/satchel-go/satchel/core/delivery"
 	"github.com/satchel-go/satchel/core/deliverytest"
+	"github.com/satchel-go/satchel/core/internal/elsewhere"
 )
 
 // incomplete are harnesses that lack something, with what the suite says of them.
@@ -26,32 +23,19 @@ var incomplete = map[string]struct {
 	},
 }
 
-const incompleteEnv = "DELIVERYTEST_INCOMPLETE"
-
 // TestIncompleteHarness: a harness that cannot be run fails the test and does not panic.
 func TestIncompleteHarness(t *testing.T) {
 	t.Parallel()
+	if name := elsewhere.Case(); name != "" {
+		deliverytest.Run(t, incomplete[name].harness)
+		return
+	}
 	for name, c := range incomplete {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			// A failing test cannot be observed from inside: it runs in another process.
-			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-			defer cancel()
-			cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestRunIncomplete$")
-			cmd.Env = append(os.Environ(), incompleteEnv+"="+name)
-			out, err := cmd.CombinedOutput()
-			if text := string(out); err == nil || !strings.Contains(text, c.says) || strings.Contains(text, "panic") {
-				t.Errorf("it ended with %v:\n%s", err, text)
+			if out, err := elsewhere.Run(t, name, ""); err == nil || !strings.Contains(out, c.says) || strings.Contains(out, "panic") {
+				t.Errorf("it ended with %v:\n%s", err, out)
 			}
 		})
 	}
-}
-
-// TestRunIncomplete is the other process.
-func TestRunIncomplete(t *testing.T) {
-	c, ok := incomplete[os.Getenv(incompleteEnv)]
-	if !ok {
-		t.Skip("runs as a part of TestIncompleteHarness")
-	}
-	deliverytest.Run(t, c.harness)
 }

@@ -3,8 +3,6 @@ package memstore_test
 import (
 	"context"
 	"encoding/json"
-	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +10,7 @@ import (
 
 	"github.com/satchel-go/satchel/core/claim"
 	"github.com/satchel-go/satchel/core/inbox"
+	"github.com/satchel-go/satchel/core/internal/elsewhere"
 	"github.com/satchel-go/satchel/core/maintenance"
 	"github.com/satchel-go/satchel/core/memstore"
 	"github.com/satchel-go/satchel/core/outbox"
@@ -48,39 +47,31 @@ var breakages = map[string]breakage{
 	"heals nothing":             {"Heal/healthy_entries", upkeep(func(m *brokenUpkeep) { m.noHeal = true })},
 }
 
-const brokenEnv = "MEMSTORE_TEST_BREAKAGE"
-
 // TestSuiteFindsBrokenStores runs the suite against stores that break one promise
 // each. A suite is worth what it finds; each of these has to make it fail.
 func TestSuiteFindsBrokenStores(t *testing.T) {
 	t.Parallel()
+	if name := elsewhere.Case(); name != "" {
+		runBroken(t, breakages[name].apply)
+		return
+	}
 	for name, b := range breakages {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			// A failing test cannot be observed from inside: it runs in another process.
-			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-			defer cancel()
-			cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestBrokenStore$/^"+b.where)
-			cmd.Env = append(os.Environ(), brokenEnv+"="+name)
-			out, err := cmd.CombinedOutput()
-			if err == nil || !strings.Contains(string(out), "--- FAIL: TestBrokenStore/"+b.where) || strings.Contains(string(out), "panic:") {
+			out, err := elsewhere.Run(t, name, b.where)
+			if err == nil || !strings.Contains(out, "--- FAIL: "+elsewhere.Root(t)+"/"+b.where) || strings.Contains(out, "panic:") {
 				t.Errorf("%s did not fail as it should: %v\n%s", b.where, err, out)
 			}
 		})
 	}
 }
 
-// TestBrokenStore is the other process.
-func TestBrokenStore(t *testing.T) {
-	b, ok := breakages[os.Getenv(brokenEnv)]
-	if !ok {
-		t.Skip("runs as a part of TestSuiteFindsBrokenStores")
-	}
+func runBroken(t *testing.T, breakIt func(*memstore.Store, *storetest.Fixture)) {
 	storetest.Run(t, storetest.Harness{
 		New: func(*testing.T) storetest.Fixture {
 			s := memstore.New(memstore.Config{})
 			f := newFixture(s)
-			b.apply(s, &f)
+			breakIt(s, &f)
 			return f
 		},
 		Features: storetest.Features{Runs: true, Archive: true},

@@ -18,6 +18,9 @@ type Harness struct {
 	New func(t *testing.T) Fixture
 	// Features say which optional abilities the store has.
 	Features Features
+	// Topics are the only ones to run; empty means all. It is for a case that has the rest
+	// of the suite in common with another. A name that is no topic fails the test.
+	Topics []string
 }
 
 // Features are abilities that a store may lack. The tests of one that is not set are
