@@ -120,6 +120,11 @@ func (c *claiming) run(ctx context.Context, types []claim.TypeScope, retry []str
 	c.mu.Lock()
 	r.scans = c.reader.Plan(r.began, types, r.limit)
 	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.reader.Done(r.scans)
+	}()
 	args := claimArgs(r.scans, c.req.Scope)
 	args = append(args, retry, r.limit, min(c.req.RunLength, r.limit), c.opts.Owner, c.req.Lease.Microseconds(), c.lease())
 	err := c.ask(ctx, r, args)

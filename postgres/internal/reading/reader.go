@@ -93,6 +93,7 @@ func NewReader(paths Paths) *Reader {
 type lane struct {
 	scope    claim.TypeScope
 	position Point
+	begun    []Point // where the tails of claims under way began
 	window   int
 
 	overlapAt time.Time // next long look back
@@ -106,16 +107,18 @@ type lane struct {
 }
 
 // Plan returns what to read for the given types in a claim of at most limit rows.
-// Scopes that were widened since the last time are read from the start.
+// Scopes that were widened since the last time are read from the start. Done must
+// follow when the claim has ended.
 func (r *Reader) Plan(now time.Time, types []claim.TypeScope, limit int) []Scan {
 	scans := make([]Scan, 0, 3*len(types))
 	for _, scope := range types {
 		l := r.lane(scope)
-		window := max(l.window, limit)
+		window, known := max(l.window, limit), l.known()
 		if !r.paths.NoTail {
 			scans = append(scans, Scan{Type: scope.Type, From: l.position, To: End, Window: window, kind: tail, lane: l})
+			l.begun = append(l.begun, l.position)
 		}
-		if l.position == Start {
+		if known == Start {
 			continue // everything is still ahead of the tail
 		}
 		if !r.paths.NoOverlap {
@@ -123,10 +126,10 @@ func (r *Reader) Plan(now time.Time, types []claim.TypeScope, limit int) []Scan 
 			if !now.Before(l.overlapAt) {
 				lag, l.overlapAt = longLag, now.Add(longLagEvery)
 			}
-			scans = append(scans, Scan{Type: scope.Type, To: l.position, Lag: lag, Window: overlapWindow, kind: overlap, lane: l})
+			scans = append(scans, Scan{Type: scope.Type, To: known, Lag: lag, Window: overlapWindow, kind: overlap, lane: l})
 		}
 		if !r.paths.NoSweep && !now.Before(l.sweepAt) {
-			scans = append(scans, l.sweep(now))
+			scans = append(scans, l.sweep(now, known))
 		}
 	}
 	return scans
@@ -149,8 +152,28 @@ func sameScope(a, b claim.TypeScope) bool {
 	return a.All == b.All && slices.Equal(a.Targets, b.Targets) && slices.Equal(a.Except, b.Except)
 }
 
-// sweep returns the next window of the sweep, beginning a new one if none is under way.
-func (l *lane) sweep(now time.Time) Scan {
+// known returns up to where every claim has ended. After it are rows that a claim under
+// way may have just taken: to look at these again would be to wait for it in vain.
+func (l *lane) known() Point {
+	known := l.position
+	for _, p := range l.begun {
+		known = minPoint(known, p)
+	}
+	return known
+}
+
+// Done takes in that a claim has ended, well or not.
+func (r *Reader) Done(scans []Scan) {
+	for _, s := range scans {
+		if i := slices.Index(s.lane.begun, s.From); s.kind == tail && i >= 0 {
+			s.lane.begun = slices.Delete(s.lane.begun, i, i+1)
+		}
+	}
+}
+
+// sweep returns the next window of the sweep, which ends at known, beginning a new one
+// if none is under way.
+func (l *lane) sweep(now time.Time, known Point) Scan {
 	if !l.sweeping {
 		l.sweeping, l.first = true, nil
 		l.deep = !now.Before(l.deepAt)
@@ -164,7 +187,7 @@ func (l *lane) sweep(now time.Time) Scan {
 		window = min(maxSweep, int(now.Sub(l.sweptAt).Seconds()*sweepRate)+1)
 	}
 	l.sweptAt = now
-	return Scan{Type: l.scope.Type, From: l.cursor, To: l.position, Window: window, kind: sweep, lane: l}
+	return Scan{Type: l.scope.Type, From: l.cursor, To: known, Window: window, kind: sweep, lane: l}
 }
 
 // Advance takes in what a claim found and reports whether rows that are due were

@@ -148,10 +148,46 @@ func TestFailedClaimMovesNothing(t *testing.T) {
 		m.insert("A", 0, 0)
 	}
 	for range 5 {
-		m.reader.Plan(m.now, m.scope, m.limit) // and no Advance
+		m.reader.Done(m.reader.Plan(m.now, m.scope, m.limit)) // and no Advance
 	}
 	if taken, _ := m.drain(); taken != 20 {
 		t.Errorf("took %d rows, want 20", taken)
+	}
+}
+
+// TestClaimsUnderWayAreNotLookedAt: nothing that a claim under way has taken is read
+// again before it has ended. The next claim would find these rows locked.
+func TestClaimsUnderWayAreNotLookedAt(t *testing.T) {
+	t.Parallel()
+	m := newModel(t, 1, Paths{})
+	for range 40 {
+		m.insert("A", 0, 0)
+	}
+	m.claim()
+	first := m.reader.Plan(m.now, m.scope, m.limit)
+	taken, _, result := m.take(first)
+	m.reader.Advance(m.now, first, result)
+	m.now = m.now.Add(longLagEvery)
+	before := taken[0].Point
+	for _, s := range m.reader.Plan(m.now, m.scope, m.limit) {
+		switch {
+		case s.Type != "A":
+		case s.kind == tail && s.From != taken[len(taken)-1].Point:
+			t.Errorf("the next claim begins after %v", s.From)
+		case s.kind != tail && !s.To.Before(before):
+			t.Errorf("a look back reads up to %v, into what a claim under way has taken from %v on", s.To, before)
+		}
+	}
+	m.reader.Done(first)
+	m.now = m.now.Add(longLagEvery)
+	looked := 0
+	for _, s := range m.reader.Plan(m.now, m.scope, m.limit) {
+		if s.Type == "A" && s.kind != tail && before.Before(s.To) {
+			looked++
+		}
+	}
+	if looked == 0 {
+		t.Error("what a claim took is not looked at again after its end")
 	}
 }
 

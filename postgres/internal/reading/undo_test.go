@@ -46,6 +46,7 @@ func TestUndoneClaimIsReadAgain(t *testing.T) {
 func (m *model) answer(scans []Scan) (taken []*entry) {
 	taken, _, result := m.take(scans)
 	m.reader.Advance(m.now, scans, result)
+	m.reader.Done(scans)
 	return taken
 }
 
@@ -55,4 +56,5 @@ func (m *model) abandon(scans []Scan, taken []*entry) {
 		e.claimed = false
 	}
 	m.reader.Undo(scans)
+	m.reader.Done(scans)
 }
