@@ -14,15 +14,18 @@ func (l *loop) accept(ctx context.Context, c claimed) int {
 	if len(records) == 0 {
 		return 0
 	}
-	le := &lease{id: c.batch.Lease, ends: c.began.Add(l.cfg.LeaseTimeout), jobs: map[*job]struct{}{}}
+	le := &lease{id: c.batch.Lease, ends: c.began.Add(l.cfg.LeaseTimeout)}
 	if len(l.leases) == 0 {
 		l.renewAt = c.began.Add(l.cfg.LeaseTimeout / renewEvery)
 	}
 	l.leases[le.id] = le
 	le.held, l.inflight = len(records), l.inflight+len(records)
 	now, entries := time.Now(), l.checked(ctx, le, c)
-	for _, run := range l.isolate(ctx, le, group(entries)) {
-		l.enqueue(le, run, now)
+	l.ready = slices.Grow(l.ready, len(entries))
+	runs := l.isolate(ctx, le, group(entries))
+	jobs := make([]job, len(runs))
+	for i, run := range runs {
+		l.enqueue(&jobs[i], le, run, now)
 	}
 	l.withdrawDown()
 	return len(entries)
@@ -31,9 +34,10 @@ func (l *loop) accept(ctx context.Context, c claimed) int {
 // checked refuses records that were not asked for: they go back untouched. A store
 // that hands them out is wrong, and delivering them would be worse.
 func (l *loop) checked(ctx context.Context, le *lease, c claimed) []*entry {
-	entries := make([]*entry, 0, len(c.batch.Records))
+	all, entries := make([]entry, len(c.batch.Records)), make([]*entry, 0, len(c.batch.Records))
 	for i := range c.batch.Records {
-		e := &entry{record: &c.batch.Records[i], probe: c.probed != nil}
+		e := &all[i]
+		e.record, e.probe = &c.batch.Records[i], c.probed != nil
 		if i >= c.request.Limit || !c.request.Scope.Allows(e.record.DestinationType, e.record.Destination) {
 			l.cfg.Logger.ErrorContext(ctx, "store handed out an entry that was not asked for", "entry", e.record.ID)
 			l.giveBack(le, e, ReleasedBehind)
@@ -47,24 +51,24 @@ func (l *loop) checked(ctx context.Context, le *lease, c claimed) []*entry {
 // group splits entries into runs, one for each aggregate, in the order of their heads.
 func group(entries []*entry) [][]*entry {
 	runs := make([][]*entry, 0, len(entries))
-	byAggregate := make(map[string]int)
-	for _, e := range entries {
+	byAggregate := make(map[string]int, len(entries))
+	for i, e := range entries {
 		if id := e.record.AggregateID; id != "" {
-			if i, ok := byAggregate[id]; ok {
-				runs[i] = append(runs[i], e)
+			if k, ok := byAggregate[id]; ok {
+				runs[k] = append(runs[k], e)
 				continue
 			}
 			byAggregate[id] = len(runs)
 		}
-		runs = append(runs, []*entry{e})
+		runs = append(runs, entries[i:i+1:i+1]) // a run that grows moves elsewhere
 	}
 	return runs
 }
 
-// enqueue adds a run to the jobs. Runs of one batch handler and one claim share a job.
+// enqueue adds a run to the jobs, as j unless it joins another. Runs of one batch handler and one claim share a job.
 // A run can hold several types: it is then cut where the handler changes, and the
 // rest goes back, since jobs of one aggregate must not run side by side.
-func (l *loop) enqueue(le *lease, run []*entry, now time.Time) {
+func (l *loop) enqueue(j *job, le *lease, run []*entry, now time.Time) {
 	h, _ := l.relay.handlers.Handler(run[0].record.DestinationType) // within the scope, so there is one
 	for i, e := range run {
 		if e.record.DestinationType != h.Type() {
@@ -83,7 +87,9 @@ func (l *loop) enqueue(le *lease, run []*entry, now time.Time) {
 			}
 		}
 	}
-	j := &job{handler: h, lease: le, runs: [][]*entry{run}, queued: now}
-	le.jobs[j] = struct{}{}
+	j.handler, j.lease, j.queued = h, le, now
+	j.first[0] = run
+	j.runs = j.first[:]
+	le.jobs++
 	l.ready = append(l.ready, j)
 }

@@ -173,7 +173,7 @@ func (l *loop) withdraw(down func(head *entry) bool) {
 			kept = append(kept, j)
 			continue
 		}
-		delete(j.lease.jobs, j)
+		j.lease.jobs--
 		l.forget(j.lease)
 	}
 	clear(l.ready[len(kept):])

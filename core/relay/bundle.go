@@ -54,14 +54,15 @@ func (l *loop) bundle(ready []*job) (j *job, jobs int) {
 	if _, batch := j.handler.(delivery.BatchHandler); batch {
 		return j, 1
 	}
-	jobs = 1
-	for n := l.quick.runs(t); jobs < len(ready) && len(j.runs) < n; jobs++ {
+	n := l.quick.runs(t)
+	j.runs = slices.Grow(j.runs, min(n, len(ready))-len(j.runs))
+	for jobs = 1; jobs < len(ready) && len(j.runs) < n; jobs++ {
 		next := ready[jobs]
 		if next.lease != j.lease || next.handler.Type() != t {
 			break
 		}
 		j.runs = append(j.runs, next.runs...)
-		delete(next.lease.jobs, next)
+		next.lease.jobs--
 	}
 	return j, jobs
 }
@@ -76,7 +77,7 @@ func (l *loop) requeue(j *job) {
 	jobs := make([]*job, len(rest))
 	for i, run := range rest {
 		jobs[i] = &job{handler: j.handler, lease: j.lease, runs: [][]*entry{run}, queued: j.queued}
-		j.lease.jobs[jobs[i]] = struct{}{}
+		j.lease.jobs++
 	}
 	if j.lease.lost {
 		for _, lost := range jobs {

@@ -50,11 +50,16 @@ func (l *loop) onReport(j *job) {
 }
 
 func (l *loop) onFinished(j *job) {
+	_, busy := l.busy[j]
+	_, stuck := l.stuck[j]
+	if !busy && !stuck {
+		return // the watch had seen it before its last report came
+	}
 	j.cancel()
 	l.clogged = false
 	delete(l.busy, j)
 	delete(l.stuck, j)
-	delete(j.lease.jobs, j)
+	j.lease.jobs--
 	if l.suspect == j {
 		l.suspect = nil
 	}
@@ -143,7 +148,7 @@ func (l *loop) giveBack(le *lease, e *entry, kind OutcomeKind) {
 
 // giveBackJob returns all entries of a job that never ran.
 func (l *loop) giveBackJob(j *job) {
-	delete(j.lease.jobs, j)
+	j.lease.jobs--
 	for _, run := range j.runs {
 		l.giveBackRun(j.lease, run)
 	}

@@ -48,7 +48,10 @@ type job struct {
 	started time.Time // zero until it runs; belongs to the loop
 	cancel  context.CancelFunc
 
-	runs [][]*entry // changed by the loop only, and under mu once the job runs
+	first [1][]*entry // room for the run of most jobs
+	runs  [][]*entry  // changed by the loop only, and under mu once the job runs
+
+	attempts []Attempt // made, and not used yet; belongs to the goroutine that runs the job
 
 	mu       sync.Mutex
 	begun    int      // runs that were begun
@@ -86,11 +89,24 @@ func (j *job) rest() [][]*entry {
 	return rest
 }
 
+// newAttempt returns the record of another attempt. They are made several at a time.
+func (j *job) newAttempt() *Attempt {
+	if len(j.attempts) == 0 {
+		j.attempts = make([]Attempt, min(maxBundle, j.size()))
+	}
+	a := &j.attempts[0]
+	j.attempts = j.attempts[1:]
+	return a
+}
+
 // put adds results for the loop to take and reports whether the loop must be told.
 // Many quick results of one run are worth one message.
 func (j *job) put(finished bool, results ...result) (tell bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if j.results == nil {
+		j.results = make([]result, 0, min(maxBundle, j.length()))
+	}
 	j.results = append(j.results, results...)
 	j.finished = j.finished || finished
 	j.since = time.Time{}
@@ -152,6 +168,13 @@ func (j *job) broken(err error, now time.Time) []result {
 
 // size is the number of entries of the job.
 func (j *job) size() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.length()
+}
+
+// length is size for those who hold mu.
+func (j *job) length() int {
 	n := 0
 	for _, run := range j.runs {
 		n += len(run)

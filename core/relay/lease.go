@@ -12,8 +12,8 @@ type lease struct {
 	pending int       // entries whose settlement waits to be sent
 	ends    time.Time // when it ends unless renewed, by this process's monotonic clock
 	lost    bool
-	owes    bool              // an outcome could not be recorded: the store must take the entry back
-	jobs    map[*job]struct{} // not finished
+	owes    bool // an outcome could not be recorded: the store must take the entry back
+	jobs    int  // not finished
 }
 
 // open reports whether something is still held under the lease that must not be lost.
@@ -93,9 +93,11 @@ func (l *loop) expire(ctx context.Context, now time.Time) {
 func (l *loop) lose(ctx context.Context, le *lease, why string) {
 	le.lost = true
 	l.cfg.Logger.WarnContext(ctx, "lease lost", "lease", le.id, "reason", why, "entries", le.held+le.pending)
-	for j := range le.jobs {
-		if j.cancel != nil {
-			j.cancel()
+	for _, jobs := range []map[*job]struct{}{l.busy, l.stuck} {
+		for j := range jobs {
+			if j.lease == le {
+				j.cancel()
+			}
 		}
 	}
 	ready := l.ready
@@ -122,7 +124,7 @@ func (l *loop) drop(j *job) {
 			l.settledOne(j.lease)
 		}
 	}
-	delete(j.lease.jobs, j)
+	j.lease.jobs--
 	l.forget(j.lease)
 }
 
@@ -134,7 +136,7 @@ func (l *loop) settledOne(le *lease) {
 
 // forget removes a lease of which nothing is left.
 func (l *loop) forget(le *lease) {
-	if le.held+le.pending == 0 && len(le.jobs) == 0 {
+	if le.held+le.pending == 0 && le.jobs == 0 {
 		delete(l.leases, le.id)
 	}
 }

@@ -14,6 +14,7 @@ import (
 // belongs to the loop.
 type settleState struct {
 	pending []settlement
+	spare   []settlement    // room for the next pending outcomes
 	changes []breakerChange // to be told to the observers
 	ended   []LeaseID       // leases of which nothing is held after the pending outcomes
 	at      time.Time       // when to send at the latest
@@ -41,9 +42,10 @@ type settlement struct {
 
 // settled is the end of a settlement.
 type settled struct {
-	successors bool      // an entry with an aggregate was finished
-	due        time.Time // when the first of the entries that go back is due, zero if none
-	failed     []LeaseID // leases of outcomes that could not be recorded
+	room       []settlement // of the outcomes, to be used again
+	successors bool         // an entry with an aggregate was finished
+	due        time.Time    // when the first of the entries that go back is due, zero if none
+	failed     []LeaseID    // leases of outcomes that could not be recorded
 }
 
 // settleAfter is how long an outcome may wait for company.
@@ -129,18 +131,21 @@ func (l *loop) flush(now time.Time) {
 		le.pending--
 		l.forget(le)
 	}
-	st.pending, st.ended, st.changes, st.busy, st.size = nil, nil, nil, true, len(batch)
+	st.pending, st.spare = st.spare, nil
+	st.ended, st.changes, st.busy, st.size = nil, nil, true, len(batch)
 	l.background(func() {
 		var s settled
 		defer func() { l.settled <- s }() // also when an observer ends this goroutine
 		l.record(&s, batch, ended)
 		l.tellChanges(changes)
 		l.tell(batch)
+		clear(batch)
+		s.room = batch[:0]
 	})
 }
 
 func (l *loop) onSettled(s settled) {
-	l.settle.busy, l.settle.size = false, 0
+	l.settle.busy, l.settle.size, l.settle.spare = false, 0, s.room
 	for _, id := range s.failed {
 		// The store must not take the lease for ended while a row names it: the row
 		// returns when the lease expires.

@@ -32,7 +32,7 @@ func (l *loop) isolate(ctx context.Context, le *lease, runs [][]*entry) [][]*ent
 			"entry", head.record.ID, "claims", head.record.Claims)
 		h, _ := l.relay.handlers.Handler(head.record.DestinationType)
 		l.suspect = &job{handler: h, lease: le, runs: [][]*entry{{head}}, queued: time.Now()}
-		le.jobs[l.suspect] = struct{}{}
+		le.jobs++
 	}
 	return kept
 }

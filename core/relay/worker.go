@@ -74,15 +74,16 @@ func (w *worker) sequence(ctx context.Context, j *job, run []*entry) (whole bool
 
 // attempt makes one attempt at one entry.
 func (w *worker) attempt(ctx context.Context, j *job, e *entry) result {
-	a := &Attempt{Started: time.Now()}
+	a := j.newAttempt()
+	a.Started = time.Now()
 	r := result{entry: e, attempt: a}
 	if j.begin(a.Started, e) {
 		w.tell(j, true)
 	}
-	ctx, cancel := context.WithTimeout(ctx, w.cfg.DeliveryTimeout)
-	defer cancel()
-	if a.Envelope, a.Err = w.envelope(ctx, j.handler, e); a.Err == nil {
-		ctx = w.cfg.Propagation.Restore(ctx, a.Envelope.Metadata.Context)
+	limited := newAttemptContext(ctx, w.cfg.DeliveryTimeout)
+	defer limited.end()
+	if a.Envelope, a.Err = w.envelope(limited, j.handler, e); a.Err == nil {
+		ctx := w.cfg.Propagation.Restore(limited, a.Envelope.Metadata.Context)
 		session, lends := w.session.(TxSession)
 		if h, ok := j.handler.(delivery.TxHandler); ok && lends && inTx(h, a.Envelope) {
 			w.inTx(ctx, j, session, h, &r)
