@@ -158,10 +158,12 @@ func (r *reply) dropStrays(ctx context.Context) error {
 // sortForDelivery puts the oldest due first, and the entries of one aggregate, if any
 // has several, in their order right after its first.
 func sortForDelivery(records []outbox.Record, runs bool) {
-	byDue := func(a, b outbox.Record) int { return cmp.Or(due(&a).Compare(due(&b)), cmp.Compare(a.ID, b.ID)) }
 	if !runs {
-		if !slices.IsSortedFunc(records, byDue) {
-			slices.SortFunc(records, byDue)
+		for i := range max(0, len(records)-1) {
+			if byDue(&records[i], &records[i+1]) > 0 { // records are large: they are not moved in vain
+				slices.SortFunc(records, func(a, b outbox.Record) int { return byDue(&a, &b) })
+				return
+			}
 		}
 		return
 	}
@@ -173,13 +175,17 @@ func sortForDelivery(records []outbox.Record, runs bool) {
 			heads[a] = &head
 		}
 	}
-	head := func(r outbox.Record) outbox.Record {
+	head := func(r *outbox.Record) *outbox.Record {
 		if r.AggregateID != "" {
-			return *heads[r.AggregateID]
+			return heads[r.AggregateID]
 		}
 		return r
 	}
-	slices.SortStableFunc(records, func(a, b outbox.Record) int { return byDue(head(a), head(b)) })
+	slices.SortStableFunc(records, func(a, b outbox.Record) int { return byDue(head(&a), head(&b)) })
+}
+
+func byDue(a, b *outbox.Record) int {
+	return cmp.Or(due(a).Compare(due(b)), cmp.Compare(a.ID, b.ID))
 }
 
 // due returns when an entry became due.

@@ -13,10 +13,10 @@ type row struct {
 	meta                                    []byte
 	id                                      pgtype.Int8
 	carrier                                 pgtype.UUID
-	aggregateType, aggregateID              pgtype.Text
-	eventType, destination, destinationType pgtype.Text
+	aggregateType, aggregateID              repeated
+	eventType, destination, destinationType repeated
 	payload, raw                            []byte
-	contentType                             pgtype.Text
+	contentType                             repeated
 	headers, metadata                       []byte
 	attempt, maxAttempts, claims            pgtype.Int4
 	availableAt, scheduledAt, createdAt     pgtype.Timestamptz
@@ -42,10 +42,10 @@ func (r *row) targets() []any { return r.columns }
 func (r *row) record() outbox.Record {
 	rec := outbox.Record{
 		ID: outbox.ID(r.id.Int64), MessageID: r.carrier.Bytes,
-		AggregateType: r.aggregateType.String, AggregateID: r.aggregateID.String,
-		EventType: r.eventType.String, Destination: r.destination.String,
-		DestinationType: destination.Type(r.destinationType.String),
-		Payload:         r.payload, ContentType: r.contentType.String,
+		AggregateType: r.aggregateType.text, AggregateID: r.aggregateID.text,
+		EventType: r.eventType.text, Destination: r.destination.text,
+		DestinationType: destination.Type(r.destinationType.text),
+		Payload:         r.payload, ContentType: r.contentType.text,
 		Headers: r.headers, Metadata: r.metadata,
 		Attempt: int(r.attempt.Int32), MaxAttempts: int(r.maxAttempts.Int32), Claims: int(r.claims.Int32),
 		AvailableAt: r.availableAt.Time, ScheduledAt: r.scheduledAt.Time, CreatedAt: r.createdAt.Time,
@@ -57,6 +57,18 @@ func (r *row) record() outbox.Record {
 		}
 	}
 	return rec
+}
+
+// repeated receives a text, "" for NULL, that is often the same as in the row before:
+// then both share it.
+type repeated struct{ text string }
+
+// ScanBytes implements pgtype.BytesScanner.
+func (r *repeated) ScanBytes(b []byte) error {
+	if string(b) != r.text {
+		r.text = string(b)
+	}
+	return nil
 }
 
 // eachID reads rows of one id.
