@@ -50,11 +50,12 @@ func plannedStatements(t *testing.T) []planned {
 	day := (24 * time.Hour).Microseconds()
 	record := outbox.Record{EventType: "e", Destination: "d", DestinationType: "ALPHA", Payload: []byte("1"), MaxAttempts: 20}
 	return []planned{
-		{name: "claim", sql: set.Claim, args: claimed, indexes: []string{"idx_outbox_claim", "idx_outbox_aggregate", "outbox_pkey"}},
+		{name: "claim", sql: set.Claim, args: claimed, indexes: []string{"idx_outbox_claim", "idx_outbox_aggregate", "Tid Scan"}},
 		{name: "settle_keep", sql: set.SettleKeep, args: []any{ids, leases}, indexes: []string{"outbox_pkey"}},
 		{name: "settle_delete", sql: set.SettleDelete, args: []any{ids, leases}, indexes: []string{"outbox_pkey"}},
 		{name: "settle_archive", sql: set.SettleArchive, args: []any{ids, leases}, indexes: []string{"outbox_pkey"}},
 		{name: "settle_other", sql: set.SettleOther, args: other, indexes: []string{"outbox_pkey"}},
+		{name: "successors", sql: set.Successors, args: []any{[]string{"a1", "a2", "a3"}}, indexes: []string{"idx_outbox_aggregate"}},
 		{name: "reclaim", sql: set.Reclaim, args: []any{20, 100}, indexes: []string{"outbox_pkey"}},
 		{name: "strays", sql: set.Strays, args: []any{int64(1)}, indexes: []string{"outbox_lease_pkey", "outbox_pkey"}},
 		{name: "bump", sql: set.Bump, args: []any{[]string{"a1", "a2"}}, indexes: []string{"idx_outbox_aggregate", "outbox_pkey"}},

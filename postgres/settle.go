@@ -21,8 +21,8 @@ func (s *session) Settle(ctx context.Context, outcomes []relay.Outcome, ended []
 			return eachSettled(rows, func(id, lease int64) { settled[settledKey{id, lease, published}] = struct{}{} })
 		}
 	}
-	wake := false
-	err := s.batch(ctx, "relay.settle", func(b *pgx.Batch) {
+	wake, next := false, followers{of: finished(outcomes)}
+	settle := func(b *pgx.Batch) {
 		if len(done.ids) > 0 {
 			b.Queue(s.settlePublished(), done.ids, done.leases).Query(note(true))
 		}
@@ -36,20 +36,27 @@ func (s *session) Settle(ctx context.Context, outcomes []relay.Outcome, ended []
 			}
 			b.Queue(s.stmt.LeaseEnd, ids)
 		}
-	})
-	if err != nil {
+	}
+	var err error
+	if len(next.of) < worthAsking {
+		err = s.batch(ctx, "relay.settle", settle)
+	} else {
+		err = s.batch(ctx, "relay.settle", settle, func(b *pgx.Batch) { b.Queue(s.stmt.Successors, next.of).Query(next.read) })
+	}
+	if err != nil && !next.asked { // else the outcomes are recorded, and only the question failed
 		return nil, err
 	}
 	recorded := make([]bool, len(outcomes))
 	s.mu.Lock()
-	for i, o := range outcomes {
+	for i := range outcomes {
+		o := &outcomes[i]
 		key := settledKey{int64(o.ID), int64(o.Lease), o.Kind == relay.Published}
 		_, recorded[i] = settled[key]
 		delete(settled, key) // an outcome that is given twice is recorded once
-		if recorded[i] && (o.Kind == relay.Published || o.Kind == relay.DeadLettered) {
-			s.recheck.add(o.AggregateID)
-		}
 		wake = wake || o.Kind == relay.Released
+	}
+	for _, aggregate := range next.known(err) {
+		s.recheck.add(aggregate)
 	}
 	s.mu.Unlock()
 	if wake {
@@ -86,7 +93,9 @@ type columns struct {
 
 // columnsOf separates delivered entries, which need an id and a lease only, from others.
 func columnsOf(outcomes []relay.Outcome) (done, other columns) {
-	for _, o := range outcomes {
+	done.ids, done.leases = make([]int64, 0, len(outcomes)), make([]int64, 0, len(outcomes))
+	for i := range outcomes {
+		o := &outcomes[i]
 		if o.Kind == relay.Published {
 			done.ids, done.leases = append(done.ids, int64(o.ID)), append(done.leases, int64(o.Lease))
 			continue

@@ -46,15 +46,18 @@ func NewStore(pool *pgxpool.Pool, cfg Config) (*Store, error) {
 }
 
 // batch runs statements in one transaction and one round trip. The isolation level is
-// fixed, whatever the database's default is: the statements are made for it.
-func (s *Store) batch(ctx context.Context, op string, queue func(b *pgx.Batch)) error {
+// fixed, whatever the database's default is: the statements are made for it. Each
+// queue is a transaction of its own, which sees what those before it have committed.
+func (s *Store) batch(ctx context.Context, op string, queues ...func(b *pgx.Batch)) error {
 	return s.use(ctx, op, func(conn *pgxpool.Conn) error {
 		b := &pgx.Batch{}
-		// Not READ WRITE: a standby refuses that with an error that does not say "read-only".
-		b.Queue("BEGIN ISOLATION LEVEL READ COMMITTED")
-		b.Queue(s.stmt.Settings)
-		queue(b)
-		b.Queue("COMMIT")
+		for _, queue := range queues {
+			// Not READ WRITE: a standby refuses that with an error that does not say "read-only".
+			b.Queue("BEGIN ISOLATION LEVEL READ COMMITTED")
+			b.Queue(s.stmt.Settings)
+			queue(b)
+			b.Queue("COMMIT")
+		}
 		return conn.SendBatch(ctx, b).Close()
 	})
 }

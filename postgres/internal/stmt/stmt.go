@@ -23,6 +23,7 @@ var files embed.FS
 type Set struct {
 	Settings, Claim, ClaimTurn, Strays, NextDue, Notify        string
 	SettleKeep, SettleDelete, SettleArchive, SettleOther       string
+	Successors                                                 string
 	LeaseEnd, LeaseRenew                                       string
 	RelayAdvertise, RelayReap, RelayRetire                     string
 	Reclaim, Bump, Heal                                        string
@@ -49,7 +50,7 @@ func Load(schema string) (*Set, error) {
 	for name, target := range map[string]*string{
 		"settings": &s.Settings, "claim": &s.Claim, "claim_turn": &s.ClaimTurn, "strays": &s.Strays, "next_due": &s.NextDue, "notify": &s.Notify,
 		"settle_keep": &s.SettleKeep, "settle_delete": &s.SettleDelete, "settle_archive": &s.SettleArchive, "settle_other": &s.SettleOther,
-		"lease_end": &s.LeaseEnd, "lease_renew": &s.LeaseRenew,
+		"successors": &s.Successors, "lease_end": &s.LeaseEnd, "lease_renew": &s.LeaseRenew,
 		"relay_advertise": &s.RelayAdvertise, "relay_reap": &s.RelayReap, "relay_retire": &s.RelayRetire,
 		"reclaim": &s.Reclaim, "bump": &s.Bump, "heal": &s.Heal,
 		"delete_published": &s.DeletePublished, "delete_dead_letters": &s.DeleteDeadLetters, "delete_inbox": &s.DeleteInbox,

@@ -23,16 +23,17 @@
 -- on while these are on their way. Fewer rows come than were picked when some changed while the statement waited for their locks:
 -- see strays.sql.
 --
--- Index: idx_outbox_claim for scans, idx_outbox_aggregate for heads and runs, outbox_pkey for locks and the update. Sub-queries
--- that must not become joins over the whole table are lateral. Look-ups by id say nothing of published_at and dead_lettered_at
--- (PENDING rows have neither): a planner without statistics takes those for rarer than an id, and the partial indexes for better
--- than the primary key. No column of any index is changed (HOT).
+-- Index: idx_outbox_claim for scans, idx_outbox_aggregate for heads and runs. Locks and the update go to the very versions of the
+-- rows that these found (tid): no other look-up is needed, and none that a planner without statistics could get wrong. A row that
+-- changed since is left alone. Sub-queries that must not become joins over the whole table are lateral or scalar. No column of any
+-- index is changed (HOT).
 WITH scanned AS MATERIALIZED (
-    SELECT s.ord, r.id, r.due, r.destination_type, r.destination, r.aggregate_id, r.state
+    SELECT s.ord, r.tid, r.id, r.due, r.destination_type, r.destination, r.aggregate_id, r.state
       FROM unnest($1::text[], $2::text[]::timestamptz[], $3::bigint[], $4::text[]::timestamptz[], $5::bigint[], $6::bigint[], $7::int[])
            WITH ORDINALITY AS s (type, from_due, from_id, to_due, to_id, lag, win, ord)
      CROSS JOIN LATERAL (
-            SELECT o.id, GREATEST(o.available_at, o.scheduled_at) AS due, o.destination_type, o.destination, o.aggregate_id, o.state
+            SELECT o.ctid AS tid, o.id, GREATEST(o.available_at, o.scheduled_at) AS due, o.destination_type, o.destination,
+                   o.aggregate_id, o.state
               FROM {outbox} o
              WHERE o.destination_type = s.type
                AND o.published_at IS NULL AND o.dead_lettered_at IS NULL
@@ -43,13 +44,14 @@ WITH scanned AS MATERIALIZED (
              ORDER BY GREATEST(o.available_at, o.scheduled_at), o.id
              LIMIT s.win) r
 ), rechecked AS MATERIALIZED (
-    SELECT r.id, r.due, r.destination_type, r.destination, r.aggregate_id, r.state,
+    SELECT r.tid, r.id, r.due, r.aggregate_id,
            CASE WHEN r.destination_type = ANY ($8::text[])
-                THEN (r.destination_type, r.destination) NOT IN (SELECT * FROM unnest($9::text[], $10::text[]))
+                THEN cardinality($9::text[]) = 0 OR (r.destination_type, r.destination) NOT IN (SELECT * FROM unnest($9::text[], $10::text[]))
                 ELSE (r.destination_type, r.destination) IN (SELECT * FROM unnest($11::text[], $12::text[])) END AS allowed
       FROM unnest($13::text[]) AS a (id)
      CROSS JOIN LATERAL (
-            SELECT o.id, GREATEST(o.available_at, o.scheduled_at) AS due, o.destination_type, o.destination, o.aggregate_id, o.state
+            SELECT o.ctid AS tid, o.id, GREATEST(o.available_at, o.scheduled_at) AS due, o.destination_type, o.destination,
+                   o.aggregate_id, o.state
               FROM {outbox} o
              WHERE o.aggregate_id >= a.id AND o.aggregate_id <= a.id
                AND o.published_at IS NULL AND o.dead_lettered_at IS NULL
@@ -57,56 +59,56 @@ WITH scanned AS MATERIALIZED (
              LIMIT 1) r
      WHERE r.state = 'PENDING' AND r.due <= statement_timestamp()
 ), eligible AS MATERIALIZED (
-    SELECT DISTINCT ON (due, id) id, due, aggregate_id
+    SELECT DISTINCT ON (due, id) id, due, aggregate_id, tid
       FROM scanned s
      WHERE state = 'PENDING'
        AND CASE WHEN destination_type = ANY ($8::text[])
-                THEN (destination_type, destination) NOT IN (SELECT * FROM unnest($9::text[], $10::text[]))
+                THEN cardinality($9::text[]) = 0 OR (destination_type, destination) NOT IN (SELECT * FROM unnest($9::text[], $10::text[]))
                 ELSE (destination_type, destination) IN (SELECT * FROM unnest($11::text[], $12::text[])) END
 ), line AS MATERIALIZED (
-    -- The first unsettled row of each aggregate in sight, looked up once per aggregate: a busy aggregate can have many
-    -- rows here, and many settled ones that a vacuum has not removed yet.
-    SELECT f.id
-      FROM (SELECT DISTINCT aggregate_id FROM eligible WHERE aggregate_id IS NOT NULL) a
-     CROSS JOIN LATERAL (
-            SELECT o.id
+    -- The rows in sight that are the first unsettled one of their aggregate. Only the first in sight can be, so that one look for
+    -- an earlier one is enough for an aggregate: a busy one can have many rows here, and many settled ones that a vacuum has not
+    -- removed yet.
+    SELECT a.first AS id
+      FROM (SELECT aggregate_id, min(id) AS first FROM eligible WHERE aggregate_id IS NOT NULL GROUP BY aggregate_id) a
+     WHERE (SELECT o.id
               FROM {outbox} o
-             WHERE o.aggregate_id >= a.aggregate_id AND o.aggregate_id <= a.aggregate_id
+             WHERE o.aggregate_id >= a.aggregate_id AND (o.aggregate_id, o.id) < (a.aggregate_id, a.first)
                AND o.published_at IS NULL AND o.dead_lettered_at IS NULL
              ORDER BY o.aggregate_id, o.id
-             LIMIT 1) f
+             LIMIT 1) IS NULL
 ), candidate AS MATERIALIZED (
     -- Heads of rechecked aggregates and rows of scans take turns, so that neither starves the other.
-    SELECT id, due, scan, row_number() OVER (PARTITION BY scan ORDER BY due, id) AS turn
-      FROM (SELECT id, due, false AS scan FROM rechecked WHERE allowed
+    SELECT tid, due, scan, row_number() OVER (PARTITION BY scan ORDER BY due, id) AS turn
+      FROM (SELECT tid, id, due, false AS scan FROM rechecked WHERE allowed
             UNION ALL
-            SELECT id, due, true
+            SELECT tid, id, due, true
               FROM eligible e
              WHERE (aggregate_id IS NULL OR id IN (SELECT id FROM line))
                AND id NOT IN (SELECT id FROM rechecked)) c
      ORDER BY turn, scan
 ), head AS MATERIALIZED (
     -- The head's row lock is the aggregate's mutex: whoever has it may touch the aggregate.
-    SELECT c.scan, c.turn, c.due, h.id, h.aggregate_id, h.destination_type, row_number() OVER () AS ord
+    SELECT c.tid, c.scan, c.turn, c.due, h.id, h.aggregate_id, h.destination_type, row_number() OVER () AS ord
       FROM candidate c
      CROSS JOIN LATERAL (
             SELECT o.id, o.aggregate_id, o.destination_type
               FROM {outbox} o
-             WHERE o.id = c.id AND o.state = 'PENDING'
+             WHERE o.ctid = c.tid AND o.state = 'PENDING'
                AND GREATEST(o.available_at, o.scheduled_at) <= statement_timestamp()
                FOR NO KEY UPDATE SKIP LOCKED) h
      LIMIT $14::int
 ), follower AS MATERIALIZED (
-    SELECT h.ord, f.id, f.place
+    SELECT f.tid, f.id
       FROM head h
      CROSS JOIN LATERAL (
-            SELECT n.id, row_number() OVER (ORDER BY n.id) AS place,
+            SELECT n.tid, n.id, row_number() OVER (ORDER BY n.id) AS place,
                    bool_and(n.state = 'PENDING' AND n.due <= statement_timestamp() AND n.destination_type = h.destination_type
                             AND CASE WHEN n.destination_type = ANY ($8::text[])
-                                     THEN (n.destination_type, n.destination) NOT IN (SELECT * FROM unnest($9::text[], $10::text[]))
+                                     THEN cardinality($9::text[]) = 0 OR (n.destination_type, n.destination) NOT IN (SELECT * FROM unnest($9::text[], $10::text[]))
                                      ELSE (n.destination_type, n.destination) IN (SELECT * FROM unnest($11::text[], $12::text[])) END)
                    OVER (ORDER BY n.id) AS fits
-              FROM (SELECT o.id, GREATEST(o.available_at, o.scheduled_at) AS due, o.destination_type, o.destination, o.state
+              FROM (SELECT o.ctid AS tid, o.id, GREATEST(o.available_at, o.scheduled_at) AS due, o.destination_type, o.destination, o.state
                       FROM {outbox} o
                      WHERE (o.aggregate_id, o.id) > (h.aggregate_id, h.id) AND o.aggregate_id <= h.aggregate_id
                        AND o.published_at IS NULL AND o.dead_lettered_at IS NULL
@@ -116,9 +118,9 @@ WITH scanned AS MATERIALIZED (
      ORDER BY f.place, h.ord
      LIMIT $14::int - (SELECT count(*) FROM head)
 ), picked AS MATERIALIZED (
-    SELECT id, ord, 0 AS place FROM head
+    SELECT tid, id FROM head
     UNION ALL
-    SELECT id, ord, place FROM follower
+    SELECT tid, id FROM follower
 ), fresh AS (
     INSERT INTO {outbox_lease} (owner, expires_at, entry_ids)
     SELECT $16, clock_timestamp() + $17::bigint * interval '1 microsecond', array_agg(id)
@@ -135,7 +137,7 @@ WITH scanned AS MATERIALIZED (
     UPDATE {outbox} o
        SET state = 'PROCESSING', claimed_at = statement_timestamp(), claimed_by = $16, claims = o.claims + 1,
            updated_at = statement_timestamp(), lease_id = (SELECT id FROM fresh UNION ALL SELECT id FROM grown)
-     WHERE o.id = ANY (ARRAY(SELECT id FROM picked)) AND o.state = 'PENDING'
+     WHERE o.ctid = ANY (ARRAY(SELECT tid FROM picked)) AND o.state = 'PENDING'
        -- A lease that was to be added to may have been taken back meanwhile: then nothing is claimed.
        AND (SELECT id FROM fresh UNION ALL SELECT id FROM grown) IS NOT NULL
     RETURNING o.id, o.carrier_id, o.aggregate_type, o.aggregate_id, o.event_type, o.destination, o.destination_type, o.payload,
@@ -145,12 +147,14 @@ WITH scanned AS MATERIALIZED (
     -- A next head that is not for this node moves to the tail of the index, where the nodes that serve it look.
     UPDATE {outbox} o
        SET available_at = clock_timestamp(), updated_at = statement_timestamp()
-     WHERE o.id = ANY (ARRAY(
-            SELECT l.id FROM rechecked r
-             CROSS JOIN LATERAL (SELECT b.id FROM {outbox} b WHERE b.id = r.id AND b.state = 'PENDING' FOR NO KEY UPDATE SKIP LOCKED) l
+     WHERE o.ctid = ANY (ARRAY(
+            SELECT r.tid FROM rechecked r
+             CROSS JOIN LATERAL (SELECT FROM {outbox} b WHERE b.ctid = r.tid AND b.state = 'PENDING' FOR NO KEY UPDATE SKIP LOCKED) l
              WHERE NOT r.allowed))
        AND o.state = 'PENDING'
     RETURNING o.id
+), tally AS MATERIALIZED (
+    SELECT count(*) AS heads, max(turn) AS turn, max(ord) FILTER (WHERE scan) AS cut FROM head
 )
 SELECT jsonb_build_object(
            'lease', (SELECT id FROM fresh UNION ALL SELECT id FROM grown),
@@ -159,13 +163,10 @@ SELECT jsonb_build_object(
                         (extract(epoch FROM first) * 1000000)::bigint, (SELECT min(s.id) FROM scanned s WHERE s.ord = e.ord AND s.due = first),
                         (extract(epoch FROM last) * 1000000)::bigint, (SELECT max(s.id) FROM scanned s WHERE s.ord = e.ord AND s.due = last)))
                        FROM (SELECT ord, count(*) AS n, min(due) AS first, max(due) AS last FROM scanned GROUP BY ord) e),
-           -- The sub-query keeps the conversion behind the LIMIT.
-           'cut', (SELECT jsonb_build_array((extract(epoch FROM due) * 1000000)::bigint, id)
-                     FROM (SELECT due, id FROM head WHERE scan ORDER BY due DESC, id DESC LIMIT 1) c),
-           'heads', (SELECT count(*) FROM head),
-           'picked', (SELECT count(*) FROM picked),
-           'missed', (SELECT count(*) FROM candidate c WHERE (SELECT count(*) FROM head) < $14::int OR c.turn <= (SELECT max(turn) FROM head))
-                     - (SELECT count(*) FROM head),
+           'cut', (SELECT jsonb_build_array((extract(epoch FROM h.due) * 1000000)::bigint, h.id) FROM head h WHERE h.ord = (SELECT cut FROM tally)),
+           'heads', (SELECT heads FROM tally),
+           'picked', (SELECT heads FROM tally) + (SELECT count(*) FROM follower),
+           'missed', (SELECT count(*) FROM candidate c, tally t WHERE t.heads < $14::int OR c.turn <= t.turn) - (SELECT heads FROM tally),
            'again', (SELECT jsonb_agg(r.aggregate_id) FROM rechecked r WHERE r.allowed AND NOT EXISTS (SELECT FROM head h WHERE h.id = r.id)),
            'bumped', (SELECT count(*) FROM bumped)) AS meta,
        NULL::bigint AS id, NULL::uuid AS carrier_id, NULL::text AS aggregate_type, NULL::text AS aggregate_id, NULL::text AS event_type,
