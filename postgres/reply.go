@@ -30,14 +30,14 @@ type reply struct {
 
 // claimMeta is what the claim statement says about itself.
 type claimMeta struct {
-	Lease  *int64     `json:"lease"`
-	Scans  [][6]int64 `json:"scans"`
-	Cut    *[2]int64  `json:"cut"`
-	Heads  int        `json:"heads"`
-	Picked int        `json:"picked"`
-	Missed int        `json:"missed"`
-	Bumped int        `json:"bumped"`
-	Again  []string   `json:"again"`
+	Lease      *int64     `json:"lease"`
+	Scans      [][6]int64 `json:"scans"`
+	Cut        *[2]int64  `json:"cut"`
+	Heads      int        `json:"heads"`
+	Picked     int        `json:"picked"`
+	Candidates [2]int     `json:"candidates"`
+	Bumped     int        `json:"bumped"`
+	Again      []string   `json:"again"`
 }
 
 // read takes the rows in. What the statement says about itself comes first, before the
@@ -74,7 +74,7 @@ func (r *reply) advance() {
 	more := r.reader.Advance(time.Now(), r.scans, result)
 	r.mu.Unlock()
 	r.batch.More = more || r.batch.More
-	if r.meta.Missed > r.limit/4 {
+	if r.meta.Candidates[1]-r.meta.Heads > r.limit/4 { // locked or changed by others
 		r.turns.met(time.Now())
 	}
 	if r.turn {
@@ -198,7 +198,7 @@ func due(r *outbox.Record) time.Time {
 
 // result translates what the statement said for the reader.
 func (m *claimMeta) result(limit int) reading.Result {
-	r := reading.Result{Edges: make(map[int]reading.Edge, len(m.Scans)), Full: m.Heads >= limit}
+	r := reading.Result{Edges: make(map[int]reading.Edge, len(m.Scans)), Full: m.Heads >= limit, Taken: m.Heads, Limit: limit, Left: m.Candidates[0] - m.Candidates[1]}
 	for _, s := range m.Scans {
 		r.Edges[int(s[0])-1] = reading.Edge{
 			Rows:  int(s[1]),

@@ -130,13 +130,18 @@ func (m *model) take(scans []Scan) (taken, seen []*entry, result Result) {
 		successors = m.limit
 	}
 	for _, e := range seen {
-		if m.claimable(e) && successors+len(taken) < m.limit {
+		switch {
+		case !m.claimable(e):
+		case successors+len(taken) < m.limit:
 			e.claimed = true
 			taken = append(taken, e)
 			result.Cut = &e.Point
+		default:
+			result.Left++
 		}
 	}
-	result.Full = successors+len(taken) >= m.limit
+	result.Taken, result.Limit = successors+len(taken), m.limit
+	result.Full = result.Taken >= m.limit
 	return taken, seen, result
 }
 

@@ -74,6 +74,9 @@ type Result struct {
 	// Full says that the claim ended at Cut because its limit was reached: rows behind
 	// Cut were not considered.
 	Full bool
+	// Taken is how many rows it took, Limit how many it could have taken, and Left how
+	// many more of those that it looked at.
+	Taken, Limit, Left int
 	// Took is how long the statement ran.
 	Took time.Duration
 }
@@ -241,13 +244,16 @@ func (l *lane) advance(s Scan, edge Edge, reached Point, found, complete bool, r
 	if found && l.position.Before(reached) {
 		l.position = reached
 	}
-	switch {
+	switch window := max(l.window, edge.Rows); {
 	case complete:
 		l.window = 0
-	case res.Full:
-		l.window /= 2
-	default: // a window full of rows of which few could be taken: look further at once
-		l.window = min(maxWindow, 2*max(l.window, edge.Rows))
+	case !res.Full && res.Taken*4 < res.Limit: // few could be taken: look further at once
+		l.window = min(maxWindow, 2*window)
+	default: // about as far as was needed, and a little further if others take their share
+		l.window = window - res.Left/4 + res.Limit - res.Taken
+		if l.window > res.Limit {
+			l.window = min(maxWindow, l.window+res.Limit/16)
+		}
 	}
 	return !complete
 }

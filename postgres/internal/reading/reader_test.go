@@ -208,3 +208,30 @@ func TestPointText(t *testing.T) {
 		}
 	}
 }
+
+// TestWindowFollowsWhatOthersTake: of two relays that take turns with a backlog, each
+// finds its share behind that of the other. Hardly a claim finds less than its limit,
+// and none looks much further than it has to.
+func TestWindowFollowsWhatOthersTake(t *testing.T) {
+	t.Parallel()
+	m := newModel(t, 1, Paths{NoOverlap: true, NoSweep: true})
+	m.limit = 100
+	other := NewReader(m.reader.paths)
+	for range 20_000 {
+		m.insert("A", 0, 0)
+	}
+	claims, taken := 0, 0
+	for range 90 {
+		for range 2 {
+			m.reader, other = other, m.reader
+			got, _ := m.claim()
+			claims, taken = claims+1, taken+len(got)
+			if w := m.reader.lanes["A"].window; w > 3*m.limit {
+				t.Fatalf("looks at %d rows", w)
+			}
+		}
+	}
+	if taken < claims*m.limit*95/100 {
+		t.Errorf("%d claims took %d rows, want nearly %d", claims, taken, claims*m.limit)
+	}
+}

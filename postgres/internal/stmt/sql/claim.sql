@@ -17,11 +17,11 @@
 --   $18 bigint         lease to add the rows to, or NULL for a new one
 --
 -- Result: one row with meta set, then one row per claimed entry, in no order. meta is {"lease": id, "scans": [[number, rows, first
--- due, first id, last due, last id], ...], "cut": [due, id] of the last row taken from a scan, "heads": n, "picked": n, "missed":
--- about how many were locked or changed by others, "bumped": n, "again": rechecked aggregates for which there was no room, or whose
--- row was locked}; a due time is in microseconds since 1970. It is computed before any entry is updated, so that the client can go
--- on while these are on their way. Fewer rows come than were picked when some changed while the statement waited for their locks:
--- see strays.sql.
+-- due, first id, last due, last id], ...], "cut": [due, id] of the last row taken from a scan, "heads": n, "picked": n,
+-- "candidates": [rows that could have been heads, about how many of them were tried], "bumped": n, "again": rechecked aggregates
+-- for which there was no room, or whose row was locked}; a due time is in microseconds since 1970. It is computed before any entry
+-- is updated, so that the client can go on while these are on their way. Fewer rows come than were picked when some changed while
+-- the statement waited for their locks: see strays.sql.
 --
 -- Index: idx_outbox_claim for scans, idx_outbox_aggregate for heads and runs. Locks and the update go to the very versions of the
 -- rows that these found (tid): no other look-up is needed, and none that a planner without statistics could get wrong. A row that
@@ -166,7 +166,8 @@ SELECT jsonb_build_object(
            'cut', (SELECT jsonb_build_array((extract(epoch FROM h.due) * 1000000)::bigint, h.id) FROM head h WHERE h.ord = (SELECT cut FROM tally)),
            'heads', (SELECT heads FROM tally),
            'picked', (SELECT heads FROM tally) + (SELECT count(*) FROM follower),
-           'missed', (SELECT count(*) FROM candidate c, tally t WHERE t.heads < $14::int OR c.turn <= t.turn) - (SELECT heads FROM tally),
+           'candidates', (SELECT jsonb_build_array(count(*), count(*) FILTER (WHERE t.heads < $14::int OR c.turn <= t.turn))
+                            FROM candidate c, tally t),
            'again', (SELECT jsonb_agg(r.aggregate_id) FROM rechecked r WHERE r.allowed AND NOT EXISTS (SELECT FROM head h WHERE h.id = r.id)),
            'bumped', (SELECT count(*) FROM bumped)) AS meta,
        NULL::bigint AS id, NULL::uuid AS carrier_id, NULL::text AS aggregate_type, NULL::text AS aggregate_id, NULL::text AS event_type,
