@@ -115,8 +115,10 @@ type claiming struct {
 // run executes the claim statement for some of the types; last says that no other
 // statement can follow.
 func (c *claiming) run(ctx context.Context, types []claim.TypeScope, retry []string, last bool) error {
-	r := &reply{claiming: c, limit: c.req.Limit - len(c.batch.Records), began: time.Now(), last: last}
-	r.turn = !c.req.Probe && c.turns.wanted(r.began)
+	r := &reply{claiming: c, types: types, limit: c.req.Limit - len(c.batch.Records), began: time.Now(), last: last}
+	if !c.req.Probe {
+		r.turn = c.turns.wanted(r.began)
+	}
 	c.mu.Lock()
 	r.scans = c.reader.Plan(r.began, types, r.limit)
 	c.mu.Unlock()
@@ -128,9 +130,9 @@ func (c *claiming) run(ctx context.Context, types []claim.TypeScope, retry []str
 	args := claimArgs(r.scans, c.req.Scope)
 	args = append(args, retry, r.limit, min(c.req.RunLength, r.limit), c.opts.Owner, c.req.Lease.Microseconds(), c.lease())
 	err := c.ask(ctx, r, args)
-	if r.turn && !r.came && pgerr.Code(err) == pgerr.LockNotAvailable {
+	if r.turn != noTurn && !r.came && pgerr.Code(err) == pgerr.LockNotAvailable {
 		c.turns.overdue(time.Now())
-		r.turn = false
+		r.turn = noTurn
 		err = c.ask(ctx, r, args)
 	}
 	if err == nil {
@@ -145,8 +147,8 @@ func (c *claiming) run(ctx context.Context, types []claim.TypeScope, retry []str
 // ask executes the claim statement once.
 func (c *claiming) ask(ctx context.Context, r *reply, args []any) error {
 	return c.Store.batch(ctx, "relay.claim", func(b *pgx.Batch) {
-		if r.turn {
-			c.queueTurn(b, &r.came)
+		if r.turn != noTurn {
+			c.queueTurn(b, r.turn, r.types, func(t turn) { r.turn, r.came = t, true })
 		}
 		b.Queue(c.stmt.Claim, args...).Query(r.read)
 	})

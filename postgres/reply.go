@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/satchel-go/satchel/core/claim"
 	"github.com/satchel-go/satchel/core/outbox"
 	"github.com/satchel-go/satchel/core/relay"
 	"github.com/satchel-go/satchel/postgres/internal/reading"
@@ -19,7 +20,8 @@ type reply struct {
 	*claiming
 	limit    int
 	last     bool // no other statement of the claim can follow
-	turn     bool // it takes turns with others
+	types    []claim.TypeScope
+	turn     turn
 	came     bool // it was its turn
 	began    time.Time
 	scans    []reading.Scan
@@ -77,7 +79,10 @@ func (r *reply) advance() {
 	if r.meta.Candidates[1]-r.meta.Heads > r.limit/4 { // locked or changed by others
 		r.turns.met(time.Now())
 	}
-	if r.turn {
+	if !r.req.Probe {
+		r.turns.left(r.batch.More)
+	}
+	if r.turn == ownTurn {
 		return // a claim ahead would have to wait
 	}
 	if r.req.Ahead != nil && r.meta.Picked == r.limit && (r.last || r.limit == r.req.Limit) {

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/satchel-go/satchel/core/claim"
 	"github.com/satchel-go/satchel/core/outbox"
 	"github.com/satchel-go/satchel/core/relay"
 	"github.com/satchel-go/satchel/postgres/internal/pgerr"
@@ -19,20 +20,24 @@ func TestWhenTurnsAreTaken(t *testing.T) {
 	t.Parallel()
 	var turns turns
 	now := time.Now()
-	want := func(what string, at time.Time, want bool) {
+	want := func(what string, at time.Time, want turn) {
 		t.Helper()
 		if got := turns.wanted(at); got != want {
-			t.Errorf("%s: taken %v, want %v", what, got, want)
+			t.Errorf("%s: %v, want %v", what, got, want)
 		}
 	}
-	want("at first", now, false)
+	want("at first", now, sharedTurn)
+	turns.left(false)
+	want("without a backlog", now, noTurn)
+	turns.left(true)
+	want("with a backlog", now, sharedTurn)
 	turns.met(now)
-	want("after a relay was met", now.Add(turnsFor-1), true)
-	want("some time after that", now.Add(turnsFor), false)
+	want("after a relay was met", now.Add(turnsFor-1), ownTurn)
+	want("some time after that", now.Add(turnsFor), sharedTurn)
 	turns.overdue(now)
 	turns.met(now.Add(turnsOff - turnsFor/2))
-	want("soon after a turn was overdue", now.Add(turnsOff-1), false)
-	want("and later", now.Add(turnsOff), true)
+	want("soon after a turn was overdue", now.Add(turnsOff-1), noTurn)
+	want("and later", now.Add(turnsOff), ownTurn)
 }
 
 // TestClaimsThatMeetTakeTurns: a claim that finds its rows locked by another relay makes
@@ -47,17 +52,17 @@ func TestClaimsThatMeetTakeTurns(t *testing.T) {
 	if batch, err := s.Claim(ctx, request(4)); err != nil || len(batch.Records) > 0 {
 		t.Fatalf("claimed %v, %v; want nothing", idsOf(batch.Records), err)
 	}
-	if !s.turns.wanted(time.Now()) {
+	if s.turns.wanted(time.Now()) != ownTurn {
 		t.Error("the next claim does not wait for its turn")
 	}
 	if err := other.Rollback(ctx); err != nil {
 		t.Fatal(err)
 	}
-	alone := openStore(t, p).Open(relay.SessionOptions{Owner: "two"}).(*session)
-	if batch, err := alone.Claim(ctx, request(4)); err != nil || len(batch.Records) != 4 {
+	second := openStore(t, p).Open(relay.SessionOptions{Owner: "two"}).(*session)
+	if batch, err := second.Claim(ctx, request(4)); err != nil || len(batch.Records) != 4 {
 		t.Fatalf("claimed %v, %v; want all", idsOf(batch.Records), err)
 	}
-	if alone.turns.wanted(time.Now()) {
+	if second.turns.wanted(time.Now()) == ownTurn {
 		t.Error("a relay alone waits for its turn")
 	}
 }
@@ -92,7 +97,7 @@ func TestTurn(t *testing.T) {
 	}
 	defer func() { _ = holder.Rollback(context.WithoutCancel(ctx)) }()
 	b := &pgx.Batch{}
-	s.queueTurn(b, new(bool))
+	s.queueTurn(b, ownTurn, request(1).Scope.Types(), func(turn) {})
 	if err := holder.SendBatch(ctx, b).Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +106,7 @@ func TestTurn(t *testing.T) {
 	if err != nil || len(batch.Records) != 1 {
 		t.Fatalf("claimed %v, %v; want one", idsOf(batch.Records), err)
 	}
-	if s.turns.wanted(time.Now()) {
+	if s.turns.wanted(time.Now()) != noTurn {
 		t.Error("asks again for a turn that somebody keeps")
 	}
 
@@ -125,7 +130,7 @@ func TestTurn(t *testing.T) {
 	if batch, err = s.Claim(ctx, req); err != nil || len(batch.Records) != 3 {
 		t.Fatalf("claimed %v, %v; want all", idsOf(batch.Records), err)
 	}
-	if !s.turns.wanted(time.Now()) {
+	if s.turns.wanted(time.Now()) != ownTurn {
 		t.Error("the turn came, and counts as overdue")
 	}
 	if err := <-unlocked; err != nil {
@@ -153,7 +158,7 @@ func TestOtherLockInATurn(t *testing.T) {
 	if _, err := s.Claim(ctx, req); pgerr.Code(err) != pgerr.LockNotAvailable {
 		t.Fatalf("got %v, want the error of a lock", err)
 	}
-	if !s.turns.wanted(time.Now()) {
+	if s.turns.wanted(time.Now()) != ownTurn {
 		t.Error("the turn came, and counts as overdue")
 	}
 	if err := locked.Rollback(ctx); err != nil {
@@ -161,5 +166,52 @@ func TestOtherLockInATurn(t *testing.T) {
 	}
 	if batch, err := s.Claim(ctx, req); err != nil || len(batch.Records) != 3 {
 		t.Errorf("claimed %v, %v; want all", idsOf(batch.Records), err)
+	}
+}
+
+// TestTurnsAreOfferedToWhoMetNobody: claims go on beside each other until one of them has
+// to be alone. Then also a relay that met nobody waits, and takes turns from then on; and
+// relays of other types are not concerned.
+func TestTurnsAreOfferedToWhoMetNobody(t *testing.T) {
+	t.Parallel()
+	ctx := testContext(t)
+	p := place(t, pgtest.Mapped)
+	store := openStore(t, p)
+	types := request(1).Scope.Types()
+	turnOf := func(want turn, types []claim.TypeScope) (s *session, got turn, end func()) {
+		t.Helper()
+		s = store.Open(relay.SessionOptions{Owner: "any"}).(*session)
+		tx, err := p.pool.Begin(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := &pgx.Batch{}
+		s.queueTurn(b, want, types, func(t turn) { got = t })
+		if err := tx.SendBatch(ctx, b).Close(); err != nil {
+			t.Fatal(err)
+		}
+		return s, got, func() { _ = tx.Rollback(ctx) }
+	}
+	for range 2 {
+		s, got, end := turnOf(sharedTurn, types)
+		defer end()
+		if got != sharedTurn || s.turns.wanted(time.Now()) == ownTurn {
+			t.Errorf("beside others: %v", got)
+		}
+	}
+	_, _, endFirst := turnOf(ownTurn, []claim.TypeScope{{Type: "OTHER", All: true}})
+	waited := make(chan turn)
+	go func() {
+		s, got, end := turnOf(sharedTurn, []claim.TypeScope{{Type: "OTHER", All: true}})
+		end()
+		if s.turns.wanted(time.Now()) != ownTurn {
+			t.Error("a relay that had to wait does not take turns from then on")
+		}
+		waited <- got
+	}()
+	time.Sleep(50 * time.Millisecond) // it waits
+	endFirst()
+	if got := <-waited; got != ownTurn {
+		t.Errorf("after a relay that claimed alone: %v", got)
 	}
 }

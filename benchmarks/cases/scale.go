@@ -64,10 +64,10 @@ var (
 	}
 	// Full is for the results that are published.
 	Full = Scale{
-		Name: "full", Backlogs: []int{10_000, 100_000, 1_000_000, 10_000_000}, SlowBacklog: 1_000_000, ClaimRounds: 1000, SlowBudget: 30 * time.Second,
-		ClaimCap: time.Minute, SchemaRows: 200_000, DrainRows: 300_000, Relays: []int{1, 2, 4, 8}, Batches: []int{100, 500, 1000},
-		Handlers: []time.Duration{0, time.Millisecond, 10 * time.Millisecond}, SlowRows: 50_000, DrainRound: 3, KafkaRows: 100_000, KafkaRounds: 5, OrderedRows: 100_000,
-		SnapshotRows: 1_000_000, PublishRound: time.Second, PublishRounds: 25, BatchSizes: []int{1, 10, 100, 1000}, BatchRows: 50_000,
-		Rates: []int{1, 100, 1000}, Latency: time.Minute, MemoryRows: []int{10_000, 1_000_000, 10_000_000}, MemoryTime: 15 * time.Second,
+		Name: "full", Backlogs: []int{10_000, 100_000, 1_000_000, 10_000_000}, SlowBacklog: 1_000_000, ClaimRounds: 500, SlowBudget: 3 * time.Second,
+		ClaimCap: time.Minute, SchemaRows: 200_000, DrainRows: 120_000, Relays: []int{1, 2, 4, 8}, Batches: []int{100, 500, 1000},
+		Handlers: []time.Duration{0, time.Millisecond, 10 * time.Millisecond}, SlowRows: 20_000, DrainRound: 1, KafkaRows: 60_000, KafkaRounds: 5, OrderedRows: 100_000,
+		SnapshotRows: 1_000_000, PublishRound: time.Second, PublishRounds: 15, BatchSizes: []int{1, 10, 100, 1000}, BatchRows: 50_000,
+		Rates: []int{1, 100, 1000}, Latency: 20 * time.Second, MemoryRows: []int{10_000, 1_000_000, 10_000_000}, MemoryTime: 15 * time.Second,
 	}
 )
