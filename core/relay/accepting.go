@@ -65,9 +65,10 @@ func group(entries []*entry) [][]*entry {
 	return runs
 }
 
-// enqueue adds a run to the jobs, as j unless it joins another. Runs of one batch handler and one claim share a job.
-// A run can hold several types: it is then cut where the handler changes, and the
-// rest goes back, since jobs of one aggregate must not run side by side.
+// enqueue adds a run to the jobs, as j unless it joins another: runs of one batch
+// handler and one claim share a job. A run can hold several types: it is then cut where
+// the handler changes, and the rest goes back, since jobs of one aggregate must not run
+// side by side.
 func (l *loop) enqueue(j *job, le *lease, run []*entry, now time.Time) {
 	h, _ := l.relay.handlers.Handler(run[0].record.DestinationType) // within the scope, so there is one
 	for i, e := range run {

@@ -55,7 +55,7 @@ func (l *loop) bundle(ready []*job) (j *job, jobs int) {
 		return j, 1
 	}
 	n := l.quick.runs(t)
-	j.runs = slices.Grow(j.runs, min(n, len(ready))-len(j.runs))
+	j.runs = slices.Grow(j.runs, max(0, min(n, len(ready))-len(j.runs)))
 	for jobs = 1; jobs < len(ready) && len(j.runs) < n; jobs++ {
 		next := ready[jobs]
 		if next.lease != j.lease || next.handler.Type() != t {
