@@ -8,6 +8,7 @@ import (
 	"github.com/satchel-go/satchel/core/outbox"
 	"github.com/satchel-go/satchel/core/relay"
 	"github.com/satchel-go/satchel/postgres/internal/pgtest"
+	"github.com/satchel-go/satchel/postgres/internal/stmt"
 )
 
 // many is more aggregates than are looked at without asking which of them have an entry left.
@@ -63,18 +64,26 @@ func TestOnlyAggregatesWithAnEntryAreLookedAt(t *testing.T) {
 	}
 }
 
+// settleWith settles the entries of delivered with some statements replaced.
+func settleWith(t *testing.T, replace func(*stmt.Set)) (p placed, s *session, recorded []bool, err error) {
+	t.Helper()
+	p = place(t, pgtest.Mapped)
+	s = openStore(t, p).Open(relay.SessionOptions{Owner: "one"}).(*session)
+	outcomes, _ := delivered(t, p, s, 5)
+	set := *s.stmt
+	replace(&set)
+	s.Store = &Store{pool: s.pool, stmt: &set, cfg: s.cfg}
+	recorded, err = s.Settle(testContext(t), outcomes, nil)
+	return p, s, recorded, err
+}
+
 // TestFailedQuestionLosesNothing: outcomes are recorded whatever becomes of the question
 // after them, and without its answer every aggregate is looked at.
 func TestFailedQuestionLosesNothing(t *testing.T) {
 	t.Parallel()
-	ctx := testContext(t)
-	p := place(t, pgtest.Mapped)
-	s := openStore(t, p).Open(relay.SessionOptions{Owner: "one"}).(*session)
-	outcomes, _ := delivered(t, p, s, 5)
-	set := *s.stmt
-	set.Successors = "SELECT (1 / (cardinality($1::text[]) - cardinality($1::text[])))::text"
-	s.Store = &Store{pool: s.pool, stmt: &set, cfg: s.cfg}
-	recorded, err := s.Settle(ctx, outcomes, nil)
+	p, s, recorded, err := settleWith(t, func(set *stmt.Set) {
+		set.Successors = "SELECT (1 / (cardinality($1::text[]) - cardinality($1::text[])))::text"
+	})
 	if err != nil || slices.Contains(recorded, false) {
 		t.Errorf("settled: %v, %v", recorded, err)
 	}
@@ -88,14 +97,10 @@ func TestFailedQuestionLosesNothing(t *testing.T) {
 // said of what comes after it.
 func TestFailedSettlementIsNotAsked(t *testing.T) {
 	t.Parallel()
-	ctx := testContext(t)
-	p := place(t, pgtest.Mapped)
-	s := openStore(t, p).Open(relay.SessionOptions{Owner: "one"}).(*session)
-	outcomes, _ := delivered(t, p, s, 5)
-	set := *s.stmt
-	set.SettleKeep = "SELECT $1::bigint[], 1 / (cardinality($2::bigint[]) - cardinality($2::bigint[]))"
-	s.Store = &Store{pool: s.pool, stmt: &set, cfg: s.cfg}
-	if recorded, err := s.Settle(ctx, outcomes, nil); err == nil || recorded != nil {
+	_, s, recorded, err := settleWith(t, func(set *stmt.Set) {
+		set.SettleKeep = "SELECT $1::bigint[], 1 / (cardinality($2::bigint[]) - cardinality($2::bigint[]))"
+	})
+	if err == nil || recorded != nil {
 		t.Errorf("settled: %v, %v", recorded, err)
 	}
 	if n := len(s.recheck.queue); n != 0 {

@@ -178,17 +178,19 @@ func TestTurnsAreOfferedToWhoMetNobody(t *testing.T) {
 	p := place(t, pgtest.Mapped)
 	store := openStore(t, p)
 	types := request(1).Scope.Types()
+	// It is called beside the test's goroutine too, so that it goes on after an error.
 	turnOf := func(want turn, types []claim.TypeScope) (s *session, got turn, end func()) {
 		t.Helper()
 		s = store.Open(relay.SessionOptions{Owner: "any"}).(*session)
 		tx, err := p.pool.Begin(ctx)
 		if err != nil {
-			t.Fatal(err)
+			t.Error(err)
+			return s, noTurn, func() {}
 		}
 		b := &pgx.Batch{}
 		s.queueTurn(b, want, types, func(t turn) { got = t })
 		if err := tx.SendBatch(ctx, b).Close(); err != nil {
-			t.Fatal(err)
+			t.Error(err)
 		}
 		return s, got, func() { _ = tx.Rollback(ctx) }
 	}

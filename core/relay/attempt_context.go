@@ -36,30 +36,31 @@ func (c *attemptContext) Deadline() (time.Time, bool) { return c.deadline, true 
 func (c *attemptContext) Done() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.made == nil {
-		c.made, c.cancel = context.WithDeadline(c.parent, c.deadline)
-		if c.ended {
-			c.cancel()
-		}
-	}
+	c.make()
 	return c.made.Done()
 }
 
-// Err implements context.Context.
+// Err implements context.Context. What it says once it has ended stays the same.
 func (c *attemptContext) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.made == nil && !c.ended && c.parent.Err() == nil && time.Now().Before(c.deadline) {
+		return nil
+	}
+	c.make()
+	return c.made.Err()
+}
+
+// make makes the context that this one stands for, for those who hold mu.
+func (c *attemptContext) make() {
 	switch {
 	case c.made != nil:
-		return c.made.Err()
-	case c.parent.Err() != nil:
-		return c.parent.Err()
-	case !time.Now().Before(c.deadline):
-		return context.DeadlineExceeded
-	case c.ended:
-		return context.Canceled
+	case c.ended: // before its deadline, whatever the time is now
+		c.made, c.cancel = context.WithCancel(c.parent)
+		c.cancel()
+	default:
+		c.made, c.cancel = context.WithDeadline(c.parent, c.deadline)
 	}
-	return nil
 }
 
 // Value implements context.Context. Once Done was called, the standard library finds

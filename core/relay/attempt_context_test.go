@@ -48,6 +48,9 @@ func TestAttemptContextEnds(t *testing.T) {
 					if err := c.Err(); !errors.Is(err, e.want) {
 						t.Errorf("Err() = %v, want %v", err, e.want)
 					}
+					cancel(nil)
+					c.end()
+					time.Sleep(2 * time.Second) // whatever comes after it, the end stays what it was
 					<-c.Done()
 					derived, stop := context.WithCancel(c)
 					defer stop()
