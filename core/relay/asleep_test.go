@@ -77,8 +77,8 @@ func TestAdaptiveLooks(t *testing.T) {
 		for _, c := range claims {
 			at = append(at, c.Sub(began)/time.Millisecond)
 		}
-		// Dry looks 5, 10, 20 and 40 ms apart, one at the registration, two 50 ms apart.
-		if want := []time.Duration{0, 5, 15, 35, 75, 75, 125, 175}; !slices.Equal(at, want) {
+		// Dry looks 2, 4, 8, 16 and 32 ms apart, one at the registration, two 50 ms apart.
+		if want := []time.Duration{0, 2, 6, 14, 30, 62, 62, 112, 162}; !slices.Equal(at, want) {
 			t.Errorf("looks after %v ms, want %v", at, want)
 		}
 		if len(ads) < 100 || len(ads) > 150 {

@@ -44,10 +44,10 @@ const (
 	maxClaims = 2
 	// pace is the pause after a claim that found little: claims would otherwise chase
 	// each single entry. It is multiplied by the number of relays that are awake.
-	pace    = 4 * time.Millisecond
+	pace    = 3 * time.Millisecond
 	maxPace = 60 * time.Millisecond
 	// firstDry is the pause after the first claim that found nothing; it doubles.
-	firstDry = 5 * time.Millisecond
+	firstDry = 2 * time.Millisecond
 	// failedPause is the pause after the first failed claim; it doubles up to maxFailedPause.
 	failedPause    = 100 * time.Millisecond
 	maxFailedPause = 5 * time.Second

@@ -38,8 +38,8 @@ type advertised struct {
 
 const (
 	// dryLooks is the number of looks that find nothing before a relay goes to sleep:
-	// 5, 10, 20 and 40 ms apart.
-	dryLooks = 4
+	// 2, 4, 8, 16 and 32 ms apart.
+	dryLooks = 5
 	// lastLooks is the number of looks after registering as asleep.
 	lastLooks = 2
 	lastLook  = 50 * time.Millisecond
