@@ -32,7 +32,7 @@ SELECT 'index', i.relname::text,
   JOIN pg_catalog.pg_class i ON i.oid = indexrelid
 UNION ALL
 SELECT 'trigger', relname || '.' || tgname,
-       pg_get_triggerdef(pg_trigger.oid, true) || CASE WHEN tgenabled IN ('D', 'R') THEN ' DISABLED' ELSE '' END
+       regexp_replace(pg_get_triggerdef(pg_trigger.oid, true), '\s+', ' ', 'g') || CASE WHEN tgenabled IN ('D', 'R') THEN ' DISABLED' ELSE '' END
   FROM ours
   JOIN pg_catalog.pg_trigger ON tgrelid = ours.oid AND NOT tgisinternal
 UNION ALL

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// DisableNotify switches the trigger transactional_outbox_notify off: publishing then reads outbox_relay no more and
+// DisableNotify switches the trigger transactional_outbox_notify off: publishing then looks for sleepers no more and
 // never notifies. It is for deployments whose relays poll only, and necessary where transactions that publish are
 // committed in two phases: PostgreSQL refuses PREPARE TRANSACTION after a NOTIFY, and the trigger notifies whenever a
 // relay sleeps. Relays that listen still find every row, by their poll interval.

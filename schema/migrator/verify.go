@@ -49,6 +49,9 @@ func (e *DriftError) Error() string {
 	return "migrator: schema differs: " + strings.Join(found, "; ")
 }
 
+// notifyTrigger is the one that a deployment can do without.
+const notifyTrigger = "outbox.transactional_outbox_notify"
+
 // Suffixes that the catalogue query adds to definitions.
 const (
 	invalid  = " INVALID"
@@ -100,7 +103,7 @@ func compare(want, have catalogue, allowDisabledNotify bool) []Difference {
 	var found []Difference
 	for o, definition := range want {
 		actual := have[o]
-		if o.kind == "trigger" && allowDisabledNotify {
+		if o.kind == "trigger" && o.name == notifyTrigger && allowDisabledNotify {
 			actual = strings.TrimSuffix(actual, disabled)
 		}
 		if actual != definition {
