@@ -125,6 +125,9 @@ func (h *Handler) served() func(topic string) bool {
 // sendAlone sends an entry in a request of its own. A cluster refuses the records of
 // one partition in one request together, so a refusal may be a neighbour's fault.
 // Nothing of a refused request was stored: sending it again makes no duplicate.
+// Nor does it overtake an older attempt of its aggregate on the other connection: a
+// producer has one request open and retries in order, so that whatever it held for this
+// partition had its result before this record was refused.
 func (h *Handler) sendAlone(ctx context.Context, e *delivery.Envelope) error {
 	m, err := h.record(e)
 	if err != nil {
