@@ -37,7 +37,7 @@ func runMemory(ctx context.Context, e *Env) error {
 	defer b.close(ctx)
 	for _, rows := range e.Scale.MemoryRows {
 		err := lab.Load(ctx, b.conn, func(ctx context.Context) error {
-			return b.exec(ctx, fmt.Sprintf(insertShape, `'a' || i, 'BENCH', 'mine', now() - interval '1 hour' + i * interval '1 us', NULL, 'PENDING', NULL, NULL, 0`, rows))
+			return b.load(ctx, `'a' || i, 'BENCH', 'mine', now() - interval '1 hour' + i * interval '1 us', NULL, 'PENDING', NULL, NULL, 0`, rows)
 		})
 		if err != nil {
 			return err

@@ -12,5 +12,5 @@
 //     workers. Latency is measured with these and with the defaults.
 //   - watermill-sql: its queue adapters on pgx, which delete a message when it is
 //     acknowledged, and its default adapters, which keep it and store an offset;
-//     batches of 100 and 1,000, 1 and 2 subscribers where the adapters let them share.
+//     batches of 1,000, 1 and 2 subscribers where the adapters let them share.
 package main

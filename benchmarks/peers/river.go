@@ -77,7 +77,7 @@ func (r *riverPeer) drain(ctx context.Context, p plan) error {
 		return err
 	}
 	for _, w := range p.drains() {
-		for _, workers := range []int{100, 500, 1000, 2000} {
+		for _, workers := range []int{500, 1000, 2000} {
 			var rates []float64
 			for range p.rounds {
 				rate, err := r.drainOnce(ctx, w, workers)

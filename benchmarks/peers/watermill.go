@@ -107,7 +107,7 @@ func newMessage(n int) *message.Message {
 
 func (w *watermillPeer) drain(ctx context.Context, p plan) error {
 	for _, job := range p.drains() {
-		for _, a := range []adapters{queue(100), queue(1000), queue(1000).with(2), offsets(100), offsets(1000)} {
+		for _, a := range []adapters{queue(1000), queue(1000).with(2), offsets(1000)} {
 			var rates []float64
 			for range p.rounds {
 				rate, err := w.drainOnce(ctx, job, a)
