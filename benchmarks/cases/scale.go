@@ -58,9 +58,9 @@ var (
 	Short = Scale{
 		Name: "short", Backlogs: []int{10_000, 100_000, 1_000_000}, SlowBacklog: 100_000, ClaimRounds: 150, SlowBudget: 800 * time.Millisecond,
 		ClaimCap: 20 * time.Second, SchemaRows: 50_000, DrainRows: 60_000, Relays: []int{1, 2}, Batches: []int{1000},
-		Handlers: []time.Duration{0, time.Millisecond}, SlowRows: 20_000, DrainRound: 1, KafkaRows: 20_000, KafkaRounds: 3, OrderedRows: 100_000, SnapshotRows: 100_000,
+		Handlers: []time.Duration{0, time.Millisecond}, SlowRows: 20_000, DrainRound: 1, KafkaRows: 20_000, KafkaRounds: 3, OrderedRows: 100_000, SnapshotRows: 60_000,
 		PublishRound: 250 * time.Millisecond, PublishRounds: 15, BatchSizes: []int{1, 10, 100, 1000}, BatchRows: 10_000,
-		Rates: []int{1, 100, 1000}, Latency: 5 * time.Second, MemoryRows: []int{10_000, 1_000_000}, MemoryTime: 5 * time.Second,
+		Rates: []int{1, 100, 1000}, Latency: 4 * time.Second, MemoryRows: []int{10_000, 1_000_000}, MemoryTime: 3 * time.Second,
 	}
 	// Full is for the results that are published.
 	Full = Scale{

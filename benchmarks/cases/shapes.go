@@ -73,23 +73,30 @@ const shapeValues = messageID + `, 'Order', 'e', jsonb_build_object('n', i, 'pad
 const insertShape = `INSERT INTO outbox (carrier_id, aggregate_type, event_type, payload, ` + shapeColumns + `)
 	SELECT ` + shapeValues + `, %s FROM generate_series(1, %d) i`
 
-// load inserts n rows on two connections, since it is the processor that this takes
-// long for. The ids are those that one connection would have given.
+// load inserts n rows; their ids are those that one connection would have given.
 func (b *bench) load(ctx context.Context, rows string, n int) error {
-	const insert = `INSERT INTO outbox (id, carrier_id, aggregate_type, event_type, payload, ` + shapeColumns + `)
-		SELECT i, ` + shapeValues + `, %s FROM generate_series(%d, %d) i`
-	var inserting sync.WaitGroup
-	var failures [2]error
-	for half, from := range []int{1, n/2 + 1} {
-		inserting.Go(func() {
-			_, failures[half] = b.pool.Exec(ctx, fmt.Sprintf(insert, rows, from, n/2+half*(n-n/2)))
-		})
-	}
-	inserting.Wait()
-	if err := errors.Join(failures[:]...); err != nil {
+	err := b.both(ctx, n, func(from, to int) string {
+		return fmt.Sprintf(`INSERT INTO outbox (id, carrier_id, aggregate_type, event_type, payload, `+shapeColumns+`)
+			SELECT i, `+shapeValues+`, %s FROM generate_series(%d, %d) i`, rows, from, to)
+	})
+	if err != nil {
 		return err
 	}
 	return b.exec(ctx, fmt.Sprintf("SELECT setval(pg_get_serial_sequence('outbox', 'id'), %d)", n))
+}
+
+// both runs a statement for either half of the ids up to n, on two connections: it is
+// the processor that these take long for.
+func (b *bench) both(ctx context.Context, n int, statement func(from, to int) string) error {
+	var running sync.WaitGroup
+	var failures [2]error
+	for half, from := range []int{1, n/2 + 1} {
+		running.Go(func() {
+			_, failures[half] = b.pool.Exec(ctx, statement(from, n/2+half*(n-n/2)))
+		})
+	}
+	running.Wait()
+	return errors.Join(failures[:]...)
 }
 
 // claimable are rows that every shape ends with, and that replace claimed ones.
@@ -122,7 +129,9 @@ func (b *bench) build(ctx context.Context, s shape, n, version int) (release fun
 		if release, err = lab.HoldSnapshot(ctx, b.URL); err != nil {
 			return func() {}, err
 		}
-		err = b.exec(ctx, "UPDATE outbox SET state = 'PUBLISHED', published_at = now(), updated_at = now()")
+		err = b.both(ctx, n, func(from, to int) string {
+			return fmt.Sprintf("UPDATE outbox SET state = 'PUBLISHED', published_at = now(), updated_at = now() WHERE id BETWEEN %d AND %d", from, to)
+		})
 	}
 	if err == nil {
 		err = b.exec(ctx, fmt.Sprintf(insertShape, claimable, reserve), "VACUUM ANALYZE outbox")
