@@ -8,7 +8,7 @@
 // sizes of what has a size, and the best one counts:
 //
 //   - River: the batching completer that it uses by default; FetchCooldown 2 ms and
-//     FetchPollInterval 20 ms, as its own benchmark command sets them; 100 to 2,000
+//     FetchPollInterval 20 ms, as its own benchmark command sets them; 500 to 2,000
 //     workers. Latency is measured with these and with the defaults.
 //   - watermill-sql: its queue adapters on pgx, which delete a message when it is
 //     acknowledged, and its default adapters, which keep it and store an offset;
