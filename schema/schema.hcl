@@ -1,6 +1,6 @@
 # The desired state of satchel's tables and indexes, after the last file of migrations/.
-# Functions, triggers and storage parameters live in the migrations only: the open edition of Atlas neither reads nor
-# drops them. The name of the schema is a variable because the migrations carry none.
+# Functions, triggers, the sequence outbox_gate and storage parameters live in the migrations only: the open edition of
+# Atlas neither reads nor drops them. The name of the schema is a variable because the migrations carry none.
 variable "schema" {
   type    = string
   default = "public"
