@@ -167,6 +167,7 @@ func (w *world) publishersGone() bool {
 
 // expectAllDelivered compares the table with what was committed.
 func (w *world) expectAllDelivered() {
+	w.placed.pool.Reset() // connections may have been terminated, and not used since
 	rows, err := newTable(w.placed.pool, w.placed.schema).Rows(context.WithoutCancel(w.ctx))
 	if err != nil {
 		w.Fatal(err)

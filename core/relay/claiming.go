@@ -47,7 +47,7 @@ const (
 	pace    = 3 * time.Millisecond
 	maxPace = 60 * time.Millisecond
 	// firstDry is the pause after the first claim that found nothing; it doubles.
-	firstDry = 2 * time.Millisecond
+	firstDry = 3 * time.Millisecond
 	// failedPause is the pause after the first failed claim; it doubles up to maxFailedPause.
 	failedPause    = 100 * time.Millisecond
 	maxFailedPause = 5 * time.Second
