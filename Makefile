@@ -42,7 +42,7 @@ test-container: ## Tests and a tiny benchmark against PostgreSQL in a container 
 demo: ## Orders through relays of which one is killed (ORDERS=20000 NODES=2 DEST=service|http|kafka|jobs)
 	$(WITH) $(POSTGRES) $(SERVERS_$(DEST)) -- $(GO) run ./examples/orders demo -dest $(DEST) -orders $(ORDERS) -nodes $(NODES)
 
-bench: ## Measure everything in one run, with the peers (5 to 7 minutes); results in benchmarks/results
+bench: ## Measure everything in one run, with the peers (under 6 minutes, 7 on slow processors); results in benchmarks/results
 	cd benchmarks && GOWORK=off $(GO) run ./cmd/bench -peers
 
 bench-container: ## The same against PostgreSQL in a container (a Docker engine, or root to start one); BENCH=-tiny for seconds

@@ -77,8 +77,8 @@ func TestAdaptiveLooks(t *testing.T) {
 		for _, c := range claims {
 			at = append(at, c.Sub(began)/time.Millisecond)
 		}
-		// Dry looks 3, 6, 12, 24 and 48 ms apart, one at the registration, two 50 ms apart.
-		if want := []time.Duration{0, 3, 9, 21, 45, 93, 93, 143, 193}; !slices.Equal(at, want) {
+		// Dry looks 3.5, 7, 14, 28 and 56 ms apart, one at the registration, two 50 ms apart.
+		if want := []time.Duration{0, 3, 10, 24, 52, 108, 108, 158, 208}; !slices.Equal(at, want) {
 			t.Errorf("looks after %v ms, want %v", at, want)
 		}
 		if len(ads) < 100 || len(ads) > 150 {

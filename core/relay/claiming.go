@@ -44,10 +44,10 @@ const (
 	maxClaims = 2
 	// pace is the pause after a claim that found little: claims would otherwise chase
 	// each single entry. It is multiplied by the number of relays that are awake.
-	pace    = 3 * time.Millisecond
+	pace    = 3500 * time.Microsecond
 	maxPace = 60 * time.Millisecond
 	// firstDry is the pause after the first claim that found nothing; it doubles.
-	firstDry = 3 * time.Millisecond
+	firstDry = 3500 * time.Microsecond
 	// failedPause is the pause after the first failed claim; it doubles up to maxFailedPause.
 	failedPause    = 100 * time.Millisecond
 	maxFailedPause = 5 * time.Second

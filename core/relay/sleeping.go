@@ -38,7 +38,7 @@ type advertised struct {
 
 const (
 	// dryLooks is the number of looks that find nothing before a relay goes to sleep:
-	// 3, 6, 12, 24 and 48 ms apart.
+	// 3.5, 7, 14, 28 and 56 ms apart.
 	dryLooks = 5
 	// lastLooks is the number of looks after registering as asleep.
 	lastLooks = 2

@@ -45,7 +45,7 @@ func TestHints(t *testing.T) {
 				x.Wake()
 				time.Sleep(time.Millisecond)
 			}
-			if after, _ := w.seen(); len(after)-len(before) > 400 {
+			if after, _ := w.seen(); len(after)-len(before) > 300 {
 				t.Errorf("1000 hints made %d claims", len(after)-len(before))
 			}
 			x.end()
