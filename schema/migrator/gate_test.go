@@ -2,6 +2,7 @@ package migrator
 
 import (
 	"database/sql"
+	"errors"
 	"strings"
 	"testing"
 )
@@ -125,5 +126,19 @@ func TestGateThatAPublisherMayNotRead(t *testing.T) {
 	execSQL(t, publisher, strings.Replace(insertThree, "outbox", "messaging.outbox", 1))
 	if n := notified(t, db, conn); n != 1 {
 		t.Errorf("%d notifications, want 1", n)
+	}
+}
+
+// Without its trigger the gate stays closed and no sleeper is ever told; deployments that need no notification can do
+// without the trigger on outbox, but not without this one.
+func TestVerifyFindsAGateThatNobodyKeeps(t *testing.T) {
+	t.Parallel()
+	db := newDatabase(t)
+	apply(t, db, Config{})
+	execSQL(t, db, `ALTER TABLE outbox_relay DISABLE TRIGGER transactional_outbox_gate`)
+	var drift *DriftError
+	err := Verify(testContext(t), db, Config{AllowDisabledNotify: true})
+	if !errors.As(err, &drift) || len(drift.Differences) != 1 || drift.Differences[0].Name != "outbox_relay.transactional_outbox_gate" {
+		t.Errorf("Verify: %v, want the disabled trigger", err)
 	}
 }
